@@ -70,6 +70,10 @@ RULES = [
                      "{ let _ = (by_record, by_stamps); by_clock.max(self.ceiling_ms).min(END_OF_TIME_MS) }")]),
     ("grow-by-elapsed-only", "the ceiling leads by a horizon for each restart", LEAD, [
         ("raise.rs", "let elapsed = self.known_for_ms.min(self.horizon_ms);", "let elapsed = self.horizon_ms;")]),
+    ("lead-of-stamps-only", "a ceiling that was raised for a room keeps its lead after the room", LEAD, [
+        ("raise.rs", "self.ceiling_ms.saturating_add(elapsed).min(most);", "{ let _ = most; self.ceiling_ms.saturating_add(elapsed) };")]),
+    ("grow-always", "a holder whose ceiling is far ahead writes nothing, and loses its lane", "LostWhileHealthy", [
+        ("raise.rs", ".max(self.ceiling_ms.saturating_add(1));", ";")]),
     ("skip-far-ahead", "one wild clock moves the IDs of others", "FarAhead", [
         ("seek.rs", "if is_far && !accepts_far {", "if is_far && !accepts_far && false {")]),
     ("refuse-far-ahead", "a clock that was ahead for two seconds moves the IDs of an hour", "FarAhead", [
@@ -91,12 +95,12 @@ RULES = [
         ("renew.rs", "let followed = self.follow(at, present.ceiling_ms);", "let followed = self.follow(at, present.ceiling_ms).filter(|_| false);")]),
     ("follow-by-two-skews", "a process whose clock is behind cannot post after one whose clock is ahead", "Closed", [
         ("renew.rs", "self.config.max_skew_ms.saturating_mul(2))", "0)"),
-        ("renew.rs", "if self.must_ask(at) {", "if self.must_ask(at) && false {")]),
+        ("renew.rs", "if !self.is_beyond(at, self.asked_ms) {", "if true || !self.is_beyond(at, self.asked_ms) {")]),
     ("follow-what-was-granted", "a room is closed to processes that do not know of a longer horizon", "Closed", [
-        ("renew.rs", "if self.must_ask(at) {", "if self.must_ask(at) && false {")]),
+        ("renew.rs", "if !self.is_beyond(at, self.asked_ms) {", "if true || !self.is_beyond(at, self.asked_ms) {")]),
     ("follow-within-limits", "each crash takes the IDs further ahead", LEAD, [
-        ("renew.rs", "if at.wanted_ms <= ceiling_ms || at.wanted_ms > most_ms {", "if at.wanted_ms <= ceiling_ms {"),
-        ("renew.rs", ".min((most_ms - at.wanted_ms) / 8);", ";")]),
+        ("renew.rs", "if wanted_ms <= ceiling_ms || wanted_ms > most_ms {", "if wanted_ms <= ceiling_ms {"),
+        ("renew.rs", ".min((most_ms - wanted_ms) / 8);", ";")]),
     ("closed-is-taken-by-nobody", "the new lanes repeat what a closed one mints", OVERLAP, [
         ("seek.rs", "Some(record) if record.state == LaneState::Closed => None,", "")]),
     ("recover-each-lane", "a first write from before a recovery grants what was granted", OVERLAP, [
@@ -106,6 +110,16 @@ RULES = [
         ("../admin.rs", "granted().map(|(_, record)| record.horizon_ms).max().unwrap_or(0)", "0")]),
     ("recover-above-the-ceilings", "a recovery below a ceiling of the backup grants what was granted", OVERLAP, [
         ("../admin.rs", "record.ceiling_ms > floor_ms)", "record.ceiling_ms > floor_ms && false)")]),
+    ("never-back", "a clock that jumped back is believed, and the IDs stand still", "Behind", [
+        ("clock_judgement.rs", "self.good.is_none_or(|good| found < good)", "self.good.is_none()")]),
+    ("same-space", "lanes of another space are taken beside those of the first", OVERLAP, [
+        ("seek.rs", "known.space_id != meta.space_id || meta.version", "meta.version")]),
+    ("no-older-version", "a lane is taken whose recovery was lost", OVERLAP, [
+        ("seek.rs", "meta.version < known.version || ", "")]),
+    ("no-older-era", "lanes of an earlier number are taken", OVERLAP, [
+        ("seek.rs", " || meta.era < known.era)", ")")]),
+    ("end-of-a-release", "a process that gives its lane back does not end", STUCK, [
+        ("reply.rs", "(Step::CheckingRelease, Ok(text)) =>", "(Step::CheckingRelease, Ok(text)) if false =>")]),
     ("check-meta", "lanes of two sizes overlap", OVERLAP, [
         ("seek.rs", "if !is_expected {", "if !is_expected && false {")]),
 ]

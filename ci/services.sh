@@ -186,7 +186,8 @@ run_server() {
       # A server deletes the temporary tables that it finds in its tmpdir when it starts, also those of other servers.
       as_user mysql "$(program mariadbd)" --no-defaults --datadir="$here/data" --tmpdir="$here" --port="$port" \
         --bind-address=127.0.0.1 --socket=socket --pid-file="$here/data/pid" --init-file="$here/init.sql" \
-        --innodb-log-file-size=16M --innodb-buffer-pool-size=32M --max-connections=200 --skip-name-resolve --performance-schema "${tls[@]}"
+        --innodb-log-file-size=16M --innodb-buffer-pool-size=32M --max-connections=200 --skip-name-resolve --performance-schema \
+        --log-bin=binlog --sync-binlog=1 --log-bin-trust-function-creators=ON "${tls[@]}"
       ;;
     redis)
       # By default Redis syncs once a second, and while it does, it also holds back writes. A killed server then loses what it

@@ -1,16 +1,15 @@
-//! Noticing that this process is a forked child.
+//! Detecting that this process is a forked child.
 //!
-//! A fork copies a generator with its state, so parent and child would take the same stamps. To tell them apart, each
-//! process has a mark. In a new child it is 0 until the child asks for one. [`Process`] keeps the mark of the process that
-//! made it, for libraries that own something which a child must not use: a lease, a connection, a lock.
+//! A fork copies a generator with its state, so parent and child would take the same stamps. To tell them apart, each process has a
+//! mark. In a new child it is 0 until the child asks for one. [`Process`] keeps the mark of the process that created it, for
+//! libraries that own something a child must not use: a lease, a connection, a lock.
 //!
-//! On Linux the mark is in a page that the kernel replaces with zeros in every child (`MADV_WIPEONFORK`, Linux 4.14):
-//! after `fork`, after glibc's `_Fork`, and after a raw `clone` that copies memory. On all Unix systems an at-fork handler
-//! stores the 0, too. Where the page is not wiped, only a fork that runs such handlers is noticed. Where there are no
-//! forks, as on Windows and WebAssembly, all processes have one mark.
+//! On Linux the mark is in a page that the kernel replaces with zeros in every child (`MADV_WIPEONFORK`, Linux 4.14): after `fork`,
+//! after glibc's `_Fork`, and after a raw `clone` that copies memory. On all Unix systems an at-fork handler stores the 0 as well.
+//! Where the page is not wiped, only a fork that runs such handlers is detected. Where there are no forks, as on Windows and
+//! WebAssembly, all processes share one mark.
 //!
-//! Two things are not noticed: a restored snapshot of a virtual machine, and a fork from a signal handler that has
-//! interrupted this library.
+//! Two things are not detected: a VM restored from a snapshot, and a fork from a signal handler that has interrupted this library.
 
 use crate::sync::{Ordering, ProcessWord};
 
@@ -29,12 +28,12 @@ pub(crate) use marks::{mark, ticker, watch};
 #[cfg(all(loom, unix, feature = "std"))]
 pub use models::{become_a_child, forget_the_process};
 
-/// The process that made this value. A forked child can tell that it is another one.
+/// The process that created this value. A forked child can tell that it is a different one.
 ///
-/// **Without the feature `std` no fork is noticed**: all processes then are one, as on systems without forks.
+/// **Without the feature `std`, forks are not detected**: all processes are then one, as on systems without forks.
 ///
-/// [`is_current`](Self::is_current) is one load, where asking the system for the process ID is a system call. It is safe
-/// to use in a child that has other threads' locks in an unknown state.
+/// [`is_current`](Self::is_current) is one load, while asking for the process ID is a system call. It is safe in a child whose
+/// locks are in an unknown state.
 ///
 /// ```
 /// use imid::fork::Process;
@@ -51,12 +50,12 @@ pub use models::{become_a_child, forget_the_process};
 pub struct Process(u64);
 
 impl Process {
-    /// Returns the process that calls it. From now on forks of this process are noticed.
+    /// Returns the calling process. From now on, forks of this process are detected.
     pub fn current() -> Self {
         Self(watch())
     }
 
-    /// Returns whether the process that calls it is this one. It is not in a forked child, nor in the child's children.
+    /// Returns whether the calling process is this one. In a forked child and its children, it is not.
     #[inline]
     pub fn is_current(self) -> bool {
         mark() == self.0
@@ -65,8 +64,8 @@ impl Process {
 
 /// The process that owns something, as an atomic word: no process, until the first one [claims](Self::claim) it.
 ///
-/// It is for what is made in a constant expression, such as a `static` generator, whose process is not known then. Like
-/// [`Process`], it is safe to use in a forked child. **Without the feature `std` no fork is noticed.**
+/// It is for values created in a constant expression, such as a `static` generator, whose process is not known then. Like
+/// [`Process`], it is safe to use in a forked child. **Without the feature `std`, forks are not detected.**
 ///
 /// ```
 /// use imid::fork::Owner;
@@ -85,17 +84,17 @@ pub struct Owner(ProcessWord);
 const NONE: u64 = u64::MAX;
 
 impl Owner {
-    /// Returns an owner that is no process yet.
+    /// Returns an owner that is not yet a process.
     pub const fn none() -> Self {
         Self(ProcessWord::new(NONE))
     }
 
-    /// Returns the process that calls it, as the owner. From now on forks of this process are noticed.
+    /// Returns the calling process, as the owner. From now on, forks of this process are detected.
     pub fn current() -> Self {
         Self(ProcessWord::new(watch()))
     }
 
-    /// Makes the process that calls it the owner if there is none. Returns whether it is the owner.
+    /// Makes the calling process the owner if there is none. Returns whether it is the owner.
     pub fn claim(&self) -> bool {
         let process = watch();
         // ORDERING: relaxed is enough: a forked child has one thread, which sees the values that it inherited.
@@ -105,7 +104,7 @@ impl Owner {
         }
     }
 
-    /// Returns whether the process that calls it is the owner.
+    /// Returns whether the calling process is the owner.
     #[inline]
     pub fn is_current(&self) -> bool {
         // ORDERING: as in `claim`.

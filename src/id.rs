@@ -16,8 +16,7 @@ const ID: &Quantity = &Quantity::new("an ID", "");
 /// Every 80-bit value is an ID. IDs, their integers, their bytes and their texts all have the same order: by timestamp
 /// first, then by spin, type and hash.
 ///
-/// There is no default ID, because a store would keep it like the ID of a message. Use an `Option` if an ID can be
-/// missing.
+/// There is no default ID, because a store would keep it like any message's ID. Use an `Option` if an ID can be missing.
 ///
 /// ```
 /// use imid::{MessageId, SessionTag, SessionType, IdParts};
@@ -36,7 +35,7 @@ const ID: &Quantity = &Quantity::new("an ID", "");
 pub struct MessageId(u128);
 
 impl MessageId {
-    /// The least ID: 80 zeros, `2222-2222-2222-2222`.
+    /// The smallest ID: 80 zeros, `2222-2222-2222-2222`.
     pub const MIN: Self = Self(0);
     /// The greatest ID: 80 ones, `ZZZZ-ZZZZ-ZZZZ-ZZZZ`.
     pub const MAX: Self = Self(ID_MAX);
@@ -77,15 +76,15 @@ impl MessageId {
         Self((u64::from_be_bytes(high) as u128) << u16::BITS | u16::from_be_bytes([a, b]) as u128)
     }
 
-    /// Returns the 10 bytes, most significant first, so that the order of bytes is the order of IDs.
+    /// Returns the 10 bytes, most significant first, so they sort as IDs do.
     #[inline]
     pub const fn to_bytes(self) -> [u8; layout::BYTES] {
         let [_, _, _, _, _, _, bytes @ ..] = self.0.to_be_bytes();
         bytes
     }
 
-    /// Makes an ID from its parts, for tests and imports. Equal parts make equal IDs: use a
-    /// [`Generator`](crate::Generator) for unique IDs.
+    /// Creates an ID from its parts, for tests and imports. Equal parts give equal IDs; use a [`Generator`](crate::Generator) for
+    /// unique ones.
     ///
     /// # Errors
     /// A timestamp of 2⁴² ms or more; a spin of 4,096 or more.
@@ -101,7 +100,7 @@ impl MessageId {
         Ok(Self::from_stamp(timestamp_ms << TIMESTAMP_SHIFT | spin as u64, session_tag))
     }
 
-    /// Returns the parts. [`try_from_parts`](Self::try_from_parts) makes the same ID from them.
+    /// Returns the parts, from which [`try_from_parts`](Self::try_from_parts) recreates the ID.
     #[inline]
     pub const fn parts(self) -> IdParts {
         IdParts { timestamp_ms: self.timestamp_ms(), spin: self.spin(), session_tag: self.session_tag() }
@@ -141,20 +140,20 @@ impl MessageId {
         std::time::UNIX_EPOCH + self.since_unix_epoch()
     }
 
-    /// Returns the counter within the millisecond, 0 to 4,095. It need not start at 0.
+    /// Returns the counter within the millisecond, 0 to 4,095, which does not start at 0.
     #[inline]
     pub const fn spin(self) -> u16 {
         self.stamp() as u16 & SPIN_MAX
     }
 
-    /// Returns the type of the session. Other systems can use the same code for another kind of conversation:
-    /// [`Dialect::type_name`](crate::dialect::Dialect::type_name) returns their name of it.
+    /// Returns the session's type. Other systems may use the same code for another kind of conversation:
+    /// [`Dialect::type_name`](crate::dialect::Dialect::type_name) returns their name for it.
     #[inline]
     pub const fn session_type(self) -> SessionType {
         self.session_tag().session_type()
     }
 
-    /// Returns the hash of the session's name: a hint and not a proof (see [`SessionHash`]).
+    /// Returns the hash of the session's name: a hint, not a proof (see [`SessionHash`]).
     #[inline]
     pub const fn session_hash(self) -> SessionHash {
         self.session_tag().session_hash()
@@ -166,16 +165,16 @@ impl MessageId {
         SessionTag::truncate(self.0 as u32)
     }
 
-    /// Returns whether the ID can belong to a session with this tag: type and hash are equal.
+    /// Returns whether the ID can belong to a session with this tag, that is, whether type and hash are equal.
     ///
-    /// If it returns `false`, the ID belongs to another session. If it returns `true`, it can still belong to another one,
-    /// because two sessions can share a hash (see [`SessionHash`]).
+    /// If not, the ID belongs to another session. If so, it may still belong to another one, because two sessions can share a hash
+    /// (see [`SessionHash`]).
     #[inline]
     pub const fn is_in(self, session: SessionTag) -> bool {
         self.session_tag().to_u32() == session.to_u32()
     }
 
-    /// Returns the least ID of a millisecond. No ID of that millisecond or of a later one is less.
+    /// Returns the smallest ID of a millisecond: no ID of that millisecond or a later one is smaller.
     ///
     /// # Errors
     /// The timestamp is 2⁴² ms or more.
@@ -183,7 +182,7 @@ impl MessageId {
         Self::try_from_parts(IdParts { timestamp_ms, spin: 0, session_tag: SessionTag::ZEROS })
     }
 
-    /// Returns the greatest ID of a millisecond. No ID of that millisecond or of an earlier one is greater.
+    /// Returns the greatest ID of a millisecond: no ID of that millisecond or an earlier one is greater.
     ///
     /// # Errors
     /// The timestamp is 2⁴² ms or more.
@@ -193,9 +192,8 @@ impl MessageId {
 
     /// Returns the first and the last ID of a range of unix milliseconds, for a scan by time in a store (`BETWEEN`).
     ///
-    /// A generator can mint an ID whose timestamp is ahead of the clock. If a scan by wall-clock time must find all
-    /// messages, let the range end later, by what the
-    /// [table of leads](crate#how-far-ids-can-be-ahead-of-the-clock) says.
+    /// A generator can mint an ID whose timestamp is ahead of the clock. If a scan by wall-clock time must find all messages,
+    /// extend the end of the range as the [table of leads](crate#how-far-ids-can-be-ahead-of-the-clock) says.
     ///
     /// ```
     /// use imid::MessageId;
@@ -221,8 +219,8 @@ impl MessageId {
 
 #[cfg(feature = "std")]
 impl MessageId {
-    /// Returns the first and the last ID of a range of times, as [`range`](Self::range) does for unix milliseconds. It
-    /// includes each millisecond that the range touches. No ID is earlier than 1970.
+    /// Returns the first and the last ID of a range of times, as [`range`](Self::range) does for Unix milliseconds, including each
+    /// millisecond that the range touches. No ID is earlier than 1970.
     ///
     /// ```
     /// use imid::MessageId;

@@ -3,15 +3,15 @@
 //! A service **tags** each message with an ID, its store **orders messages by the ID's text**, and any reader **parses**
 //! the ID back into time, session type and session hash. There is no machine ID, no coordinator and no network.
 //!
-//! - With the system clock, minting an ID takes 30 ns. Reading the clock takes 23 ns of them. With a
-//!   [`TickClock`](clock::TickClock) minting takes 2.7 ns. In batches of 64 with the system clock it takes 1.0 ns per ID.
-//! - Writing a text takes 2.5 ns. Reading it takes 3.3 ns.
+//! - With the system clock, minting an ID takes 30 ns, of which reading the clock takes 23. With a [`TickClock`](clock::TickClock)
+//!   it takes 2.7 ns, and in batches of 64 with the system clock 1.0 ns per ID.
+//! - Writing a text takes 2.5 ns, reading it 3.3 ns.
 //! - Two threads on two stripes mint 2.0 times as many IDs as one thread, and 1.7 times as many with a `TickClock`.
 //! - If the clock steps back by 30 s, minting continues without a wait, an error or a duplicate. In the same test, 4 of
-//!   14 other libraries block or panic, and 4 lose the order or repeat IDs.
+//!   14 other libraries block or panic, and 4 mint IDs out of order or repeat them.
 //!
-//! These are loops at full speed on 2 virtual cores of an AMD EPYC (Zen 5). The loops that mint are bursts, without the
-//! limit `max_lead`. Sustained, a stripe mints 4,096 IDs per millisecond. BENCHMARKS.md has all results and machines.
+//! These are loops at full speed on 2 virtual cores of an AMD EPYC (Zen 5). The minting loops are bursts, without the limit
+//! `max_lead`; sustained, a stripe mints 4,096 IDs per millisecond. BENCHMARKS.md has all results and machines.
 //!
 //! ```
 //! use imid::{Generator, MessageId, SessionTag, SessionType};
@@ -43,16 +43,15 @@
 //! - **type** is the kind of conversation, a code from 0 to 15 ([`SessionType`]);
 //! - **session hash** is the low 22 bits of XXH3-64 of the conversation's name ([`SessionHash`]).
 //!
-//! IDs have the same order as integers, as bytes and as texts. A text is 19 characters: 16 digits in four dashed groups,
-//! without 0, 1, O and I. FORMAT.md fixes every bit, and GENERATOR.md
-//! the rules of minting, for other languages.
+//! IDs have the same order as integers, as bytes and as texts. A text is 19 characters: 16 digits in four dashed groups, without 0,
+//! 1, O and I. For other languages, FORMAT.md fixes every bit and GENERATOR.md the rules of minting.
 //!
 //! # Guarantees
 //!
-//! This is the crate's one table of guarantees. Other pages link to it.
+//! This table is the authoritative list of guarantees. Other pages link to it.
 //!
-//! **Order**: the IDs of a generator strictly increase: over all sessions with one stripe, per session with more. After
-//! [`observe`](Generator::observe) new IDs even sort after the observed ID of another host. In a room in which several hosts post,
+//! **Order**: the IDs of a generator strictly increase, over all sessions with one stripe and per session with more. After
+//! [`observe`](Generator::observe), new IDs sort after the observed ID of another host as well. In a room where several hosts post,
 //! [`generate_after`](Generator::generate_after) mints an ID that sorts after the room's last one.
 //!
 //! **Uniqueness**: the IDs of one generator are unique. Two generators that share no state can mint equal IDs only for
@@ -64,10 +63,10 @@
 //! | one process mints each session, chosen by its *name* (a sticky load balancer, a Kafka key) | unique under the same conditions, except between two sessions that share a hash and are minted on two hosts. Of these, two IDs of one millisecond are equal with probability 1/4096 |
 //! | any host mints for any session | **not unique**: two IDs of one session that two hosts mint in one millisecond are equal with probability 1/4096 |
 //! | each host has its own [`lane`](generator::Builder::lane) | **unique**, while no two live hosts hold one lane and a lane's next holder starts after its last ID |
-//! | each process holds a lease of the crate `imid-lease` on a strong store | **unique**, whatever clocks, networks and processes do, while the store keeps what it has acknowledged and no running machine is cloned |
+//! | each process holds a lease of the crate `imid-lease` on a strong store | **unique** regardless of clocks, networks or pauses, as long as the store loses no acknowledged write and no running VM is cloned |
 //! | a process restarts without a floor and without a lease | **not unique**: the process is a new host. It can repeat IDs that ran ahead of the clock ([how far](#how-far-ids-can-be-ahead-of-the-clock)) |
 //! | a process restarts with a `floor`, the greatest stored ID, or takes over sessions with [`raise_floor`](Generator::raise_floor) | no stored ID is repeated, and all new IDs sort after it. An ID that was minted and not stored can be repeated |
-//! | a process forks | the child is a new host: it takes a new seed and starts after the last ID that it inherited. A generator with a lane returns an error there. See [`fork`] for the forks that are not noticed |
+//! | a process forks | the child is a new host: it takes a new seed and starts after the last ID that it inherited. A generator with a lane returns an error there. [`fork`] lists the forks it cannot detect |
 //!
 //! Two sessions can share a session tag, because they can share a hash: see [`SessionHash`].
 //!
@@ -75,7 +74,7 @@
 //!
 //! | event | what happens |
 //! | --- | --- |
-//! | the clock steps back by up to `max_rollback` (1 h) | minting continues at full rate. The time of the IDs continues from the time that they had reached, at half speed until the clock has caught up |
+//! | the clock steps back by up to `max_rollback` (1 h) | minting continues at full rate. Their time continues from where it was, at half speed until the clock has caught up |
 //! | the clock steps back further | an error that says by how much, and when to retry |
 //! | one reading of the clock is far ahead of the last one | it is believed if a second reading agrees |
 //! | a millisecond is full | the next milliseconds are borrowed, up to `max_lead` (1 s) ahead of the clock |
@@ -83,7 +82,7 @@
 //!
 //! # How far IDs can be ahead of the clock
 //!
-//! A scan by the time of the clock finds all messages if its range ends this much later.
+//! A scan by wall-clock time finds all messages if its range ends this much later.
 //!
 //! | event | an ID is ahead by at most | until the clock has caught up, after |
 //! | --- | --- | --- |
@@ -102,18 +101,18 @@
 //! The 21 ms are the next millisecond, up to 16 ms by which hosts that see one event are spread, and 4 ms (or
 //! `max_lead`, if that is less) that full load may borrow. Events of different kinds add up. Under overload, restarts with a floor
 //! and hand-overs by [`raise_floor`](Generator::raise_floor) that are less than 30 ms apart add up as well: 1,000 of them 10 ms apart
-//! led to 8.1 s, 40 ms apart to 1.02 s. `tests/faults/lead.rs` checks the rows. The fork takes the same way as a floor.
+//! led to 8.1 s, 40 ms apart to 1.02 s. `tests/faults/lead.rs` checks the rows. A fork uses the same code path as a floor.
 //!
 //! # Choosing a generator
 //!
 //! | you want | use |
 //! | --- | --- |
-//! | no set-up | [`generate`] |
+//! | no setup | [`generate`] |
 //! | strict order over all sessions, 4,096 IDs/ms | [`Generator::new`] |
 //! | strict order per session, n × 4,096 IDs/ms, threads that do not contend | [`Generator::striped`] |
 //! | the fastest clock | a [`clock::TickClock`] in the [`builder`](Generator::builder) |
-//! | many IDs of one session at once | [`batch`](Generator::batch), [`fill`](Generator::fill) |
-//! | several hosts that post in one room, in the order of the room | [`generate_after`](Generator::generate_after) the room's last ID |
+//! | many IDs of one session in one call | [`batch`](Generator::batch), [`fill`](Generator::fill) |
+//! | several hosts that post in one room, in room order | [`generate_after`](Generator::generate_after) the room's last ID |
 //! | replies that sort after their questions across hosts | [`observe`](Generator::observe) |
 //! | several hosts that write one session | [`lane`](generator::Builder::lane), or the crate `imid-lease` |
 //! | after a crash, no ID that is already stored | [`floor`](generator::Builder::floor) with the greatest stored ID |
@@ -128,7 +127,7 @@
 //!
 //! | feature | adds |
 //! | --- | --- |
-//! | `std` (default) | the system clock, [`clock::TickClock`], seeds drawn at first use, [`generate`], calls that wait, fork detection and conversions with `String` and `Vec`. Without it the crate is `no_std` and needs no allocator; the caller gives a clock and a seed |
+//! | `std` (default) | the system clock, [`clock::TickClock`], seeds drawn at first use, [`generate`], calls that wait, fork detection and conversions with `String` and `Vec`. Without it the crate is `no_std` and needs no allocator; the caller provides a clock and a seed |
 //! | `juggleim` | session hashes as JuggleIM computes them ([`dialect::Dialect::JUGGLEIM`]) |
 //! | `serde` | values as text in JSON and other formats that people read, as bits in binary formats |
 //! | `uuid-1` | the UUID view of an ID as a `uuid::Uuid` |
@@ -136,8 +135,8 @@
 //! | `schemars-1`, `utoipa-6` | the schemas of the JSON that `serde` writes |
 //! | `arbitrary-1` | any ID, session tag and session type, for fuzzing |
 //!
-//! A feature whose name ends with a version stays for at least 12 months after the feature of the next version has come. The
-//! next release that may break code then removes it: a minor one before 1.0, a major one later.
+//! A feature whose name ends in a version is kept for at least 12 months after the feature for the next version is added. The next
+//! release that may break code (a minor one before 1.0, a major one later) then removes it.
 //!
 //! # Comparison
 //!
@@ -146,16 +145,16 @@
 //! | bytes | 10 | 16 | 16 | 8 |
 //! | characters | 19 | 36 | 26 | up to 19 digits |
 //! | time | 42 bits of ms | 48 bits of ms | 48 bits of ms | 41 bits of ms |
-//! | what it says of the conversation | type and 22-bit hash | nothing | nothing | nothing |
+//! | what it says about the conversation | type and 22-bit hash | nothing | nothing | nothing |
 //! | needs a machine ID | no | no | no | yes, 10 bits |
 //! | what makes it unique | the [guarantees](#guarantees) above | 74 random or counted bits | 80 random or counted bits | the machine ID |
 //!
-//! An ID with many random bits is the better choice if any host may write any conversation and no lane or lease is wanted.
+//! An ID with many random bits is the better choice if any host may write any conversation and you do not want lanes or leases.
 //!
 //! # Rust version and platforms
 //!
-//! The minimum version is Rust 1.88; some features need a newer one, as their crates do. `docs/PLATFORMS.md` has the systems and
-//! processors on which the tests run. Generators need a target with 64-bit atomics. IDs and texts do not.
+//! The minimum version is Rust 1.88; some features need a newer one, as their crates do. `docs/PLATFORMS.md` lists the systems and
+//! processors on which the tests run. Generators need a target with 64-bit atomics; IDs and texts do not.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -15,8 +15,8 @@ const TAG: &Quantity = &Quantity::new("a session tag", "");
 
 /// The kind of conversation: a code from 0 to 15.
 ///
-/// The constants have the names and codes of RongCloud's `ConversationType`. The codes 0 and 13 to 15 have no name.
-/// Applications can use them for their own kinds.
+/// The constants have the names and codes of RongCloud's `ConversationType`. The codes 0 and 13 to 15 have no name; applications
+/// can use them for their own kinds.
 ///
 /// ```
 /// use imid::SessionType;
@@ -124,10 +124,10 @@ impl FromStr for SessionType {
 
 /// The low 22 bits of a hash of the session's name.
 ///
-/// Sessions with different hashes are different. Sessions with equal hashes are probably the same, but need not be: among
-/// 2,400 sessions of one type, two share a hash with probability 1/2 (the birthday bound of 2²² values).
+/// Sessions with different hashes are different. Sessions with equal hashes may still differ: among 2,400 sessions of one type, two
+/// share a hash with probability 1/2 (the birthday bound for 2²² values).
 ///
-/// Hashes have no order, because the order of two hashes says nothing about their sessions.
+/// Hashes have no order, because the order of two hashes means nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SessionHash(u32);
 
@@ -175,12 +175,12 @@ impl fmt::Debug for SessionHash {
     }
 }
 
-/// What an ID says of its session: the type and a hash of the name, 26 bits that **several sessions can share**.
+/// What an ID says about its session: the type and a hash of the name, 26 bits that **several sessions can share**.
 ///
-/// So a tag is not a key: a map by tag puts sessions together that share one (see [`SessionHash`]). Use the session's own
-/// name there. A tag has no order, because the order of two hashes says nothing.
+/// A tag is therefore not a key: a map keyed by tag merges sessions that share one (see [`SessionHash`]), so use the session's name
+/// as the key. Tags have no order, because the order of two hashes means nothing.
 ///
-/// Make the tag once per session and keep it, so that the name is hashed once.
+/// Create the tag once per session and keep it, so that the name is hashed only once.
 ///
 /// ```
 /// use imid::{SessionTag, SessionType};
@@ -196,13 +196,13 @@ impl SessionTag {
     pub(crate) const ZEROS: Self = Self(0);
     pub(crate) const ONES: Self = Self(TAG_MAX);
 
-    /// Makes a tag from the type and the name of a session, by the standard hash. For the private conversation of two users
-    /// use [`pair`](Self::pair), so that both directions have one tag.
+    /// Creates a tag from a session's type and name, by the standard hash. For a private conversation of two users, use
+    /// [`pair`](Self::pair), which gives both directions the same tag.
     pub fn new(session_type: SessionType, name: &str) -> Self {
         Self::from_parts(session_type, SessionHash::of(name))
     }
 
-    /// Makes the tag of a private conversation of two users. The order of the two makes no difference.
+    /// Creates the tag of a private conversation between two users, in either order.
     ///
     /// Let h be XXH3-64 (seed 0) of a name's UTF-8 bytes. The session hash is the low 22 bits of XXH3-64 of 16 bytes:
     /// the lesser of h(a) and h(b), then the greater, both big-endian.
@@ -214,7 +214,7 @@ impl SessionTag {
         Self::from_parts(SessionType::PRIVATE, SessionHash::truncate(xxh3_64(&ends)))
     }
 
-    /// Makes a tag from its type and hash.
+    /// Creates a tag from its type and hash.
     pub const fn from_parts(session_type: SessionType, hash: SessionHash) -> Self {
         Self((session_type.0 as u32) << TYPE_SHIFT | hash.0)
     }
@@ -256,10 +256,10 @@ impl SessionTag {
 
     /// Returns the shard that owns the sessions of this tag, 0 to `shards - 1`: the jump consistent hash of the 26 bits.
     ///
-    /// Sessions that share a tag have one shard, so two processes that own different shards do not mint for the same 26
-    /// bits. An ID has the shard of its tag: `id.session_tag().shard(shards)`. When the number of shards grows from n to
-    /// n + 1, about one tag in n + 1 moves, and it moves to the new shard. Source: Lamping and Veach, "A
-    /// Fast, Minimal Memory, Consistent Hash Algorithm", 2014.
+    /// Sessions that share a tag share a shard, so two processes that own different shards never mint for the same 26 bits. An ID
+    /// has the shard of its tag: `id.session_tag().shard(shards)`. When the number of shards grows from n to n + 1, about one tag
+    /// in n + 1 moves, and it moves to the new shard. Source: Lamping and Veach, "A Fast, Minimal Memory, Consistent Hash
+    /// Algorithm", 2014.
     ///
     /// ```
     /// use imid::{SessionTag, SessionType};

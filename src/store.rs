@@ -1,4 +1,4 @@
-//! IDs in databases: wrappers for columns of text and of UUIDs, and buckets of time for partitions.
+//! IDs in databases: wrappers for text and UUID columns, and time buckets for partitions.
 //!
 //! The features for databases write and read a [`MessageId`] as its 10 bytes. A column of texts or of UUIDs needs a
 //! wrapper: [`AsText`] or [`AsUuid`].
@@ -11,8 +11,8 @@
 //! | [`SessionTag`](crate::SessionTag) | its 26 bits | `integer`, `INT`, `int` |
 //! | [`SessionType`](crate::SessionType) | its code | `smallint`, `SMALLINT` |
 //!
-//! STORES.md compares the forms, lists the features for each database, and has examples. The folder `examples/recipes` of
-//! the repository has programs for crates that need no feature, such as sea-orm and clickhouse.
+//! STORES.md compares the forms, lists each database's features, and has examples. The repository's `examples/recipes` has programs
+//! for crates that need no feature, such as sea-orm and clickhouse.
 
 use core::num::NonZeroU16;
 use core::ops::RangeInclusive;
@@ -63,9 +63,9 @@ conversions!(AsText AsUuid);
 
 /// Buckets of time: each has the same number of days, in UTC. Bucket 0 begins on 1970-01-01.
 ///
-/// In Cassandra and Scylla a partition should have a limited size. So the table of a chat's messages has the partition
-/// key `(session_tag, bucket)` and the clustering key `id`. A reader computes the bucket from an ID. The IDs of a range are
-/// in the buckets from the one of the first ID to the one of the last ID.
+/// In Cassandra and Scylla, partitions should be bounded. A table of messages therefore has the partition key
+/// `(session_tag, bucket)` and the clustering key `id`. A reader computes the bucket from an ID; a range of IDs covers the buckets
+/// from that of the first ID to that of the last.
 ///
 /// ```
 /// use core::num::NonZeroU16;
@@ -92,12 +92,12 @@ pub struct Buckets {
 impl Buckets {
     const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
-    /// Returns buckets of this many days.
+    /// Returns buckets of the given number of days.
     pub const fn from_days(days: NonZeroU16) -> Self {
         Self { days }
     }
 
-    /// Returns the number of days of a bucket.
+    /// Returns the number of days per bucket.
     pub const fn days(self) -> NonZeroU16 {
         self.days
     }

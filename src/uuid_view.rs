@@ -7,7 +7,7 @@
 //! +----------------------------------+-------+------------+-----+------+--------------------+---------------+
 //! ```
 
-use crate::error::UuidError;
+use crate::error::{UuidError, UuidKind};
 use crate::id::MessageId;
 use crate::layout::{
     SPIN_BITS, SPIN_MAX, STAMP_SHIFT, TAG_BITS, TAG_MAX, TIMESTAMP_BITS, TIMESTAMP_MAX, TIMESTAMP_SHIFT,
@@ -76,19 +76,19 @@ impl MessageId {
         let view = u128::from_be_bytes(bytes);
         let version = (view >> VERSION_SHIFT) as u8 & low_bits(VERSION_BITS) as u8;
         if version != VERSION {
-            return Err(UuidError::version(version));
+            return Err(UuidError::new(UuidKind::Version(version)));
         }
         let variant = (view >> VARIANT_SHIFT) as u8 & low_bits(VARIANT_BITS) as u8;
         if variant != VARIANT {
-            return Err(UuidError::variant(variant));
+            return Err(UuidError::new(UuidKind::Variant(variant)));
         }
         let timestamp_ms = (view >> UUID_TIMESTAMP_SHIFT) as u64;
         if timestamp_ms > TIMESTAMP_MAX {
-            return Err(UuidError::time(timestamp_ms));
+            return Err(UuidError::new(UuidKind::Time(timestamp_ms)));
         }
         let tail = view as u64 & low_bits(ZERO_BITS);
         if tail != 0 {
-            return Err(UuidError::tail(tail));
+            return Err(UuidError::new(UuidKind::Tail(tail)));
         }
         let spin = (view >> SPIN_SHIFT) as u16 & SPIN_MAX;
         let tag = (view >> TAG_SHIFT) as u32 & TAG_MAX;

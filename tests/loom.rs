@@ -379,6 +379,27 @@ fn no_thread_moves_a_stripe_between_an_old_ceiling_and_a_new_floor() {
     });
 }
 
+/// The same for a plain call of a stripe that was moved: it mints past the end of the window, by the stripe's own limit.
+#[test]
+fn no_thread_mints_of_a_moved_stripe_between_an_old_ceiling_and_a_new_floor() {
+    model(1, || {
+        let ids = Arc::new(narrow().ceiling_ms(T + 9).clock(clock(T)).build().unwrap());
+        // Its next stamps are past the clock's limit, and the last ones below the ceiling.
+        let after = MessageId::last_at(T + 7).unwrap();
+        let mut last = ids.generate_after(Some(after), session(0)).unwrap();
+        while let Ok(next) = ids.generate(session(0)) {
+            last = next;
+        }
+        assert_eq!(ms(last), 8);
+        let other = Arc::clone(&ids);
+        let thread = thread::spawn(move || other.generate(session(0)).ok());
+        ids.raise_floor(MessageId::last_at(T + 10).unwrap());
+        ids.raise_ceiling_ms(T + 19);
+        let late = thread.join().unwrap();
+        assert!(late.is_none_or(|late| ms(late) >= 11), "{late:?}");
+    });
+}
+
 #[test]
 fn no_thread_mints_at_the_ceiling() {
     model(2, || {

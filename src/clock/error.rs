@@ -20,18 +20,18 @@ enum ClockKind {
 }
 
 impl ClockError {
-    /// Returns the error of a clock that cannot be read. For clocks of your own.
+    /// Returns the error of a clock that cannot be read. For your own clocks.
     pub const fn unavailable() -> Self {
         Self(ClockKind::Unavailable)
     }
 
-    /// Returns the error of a clock that shows a time before 1970. For clocks of your own.
+    /// Returns the error of a clock that shows a time before 1970. For your own clocks.
     pub const fn before_1970() -> Self {
         Self(ClockKind::Before1970)
     }
 
-    /// Returns the error of a clock that shows a time past the last timestamp. `found` is that time in unix
-    /// milliseconds. For clocks of your own. A generator also checks each reading itself.
+    /// Returns the error of a clock that shows a time past the last timestamp. `found` is that time in unix milliseconds. For your
+    /// own clocks. A generator also checks each reading itself.
     pub const fn past_2109(found: u64) -> Self {
         Self(ClockKind::Past2109 { found })
     }

@@ -18,7 +18,7 @@ use crate::sync::{AtomicU64, Ordering};
 
 /// A source of unix time in milliseconds. Shared by all threads that mint.
 ///
-/// A clock may stand still, jump and step back: the generator keeps its promises all the same.
+/// A clock may stand still, jump or step back: the generator keeps its promises regardless.
 pub trait Clock {
     /// Returns the present time: milliseconds since 1970-01-01T00:00:00Z, below 2⁴².
     ///
@@ -36,11 +36,11 @@ pub trait Clock {
         self.now_ms()
     }
 
-    /// Returns whether a reading of [`now_ms`](Self::now_ms) is to be believed. If it is not, the generator calls
-    /// [`refresh`](Self::refresh), and mints by what that returns.
+    /// Returns whether a reading of [`now_ms`](Self::now_ms) is credible. If it is not, the generator calls
+    /// [`refresh`](Self::refresh) and uses what that returns.
     ///
-    /// A clock that checks its readings does it here: a [`Generator`](crate::Generator) asks once for each new reading,
-    /// so further calls in the same millisecond do not pay for the check. By default every reading is believed.
+    /// A clock that validates its readings does so here: a [`Generator`](crate::Generator) asks once per new reading, so further
+    /// calls in the same millisecond do not pay for the check. By default every reading is believed.
     fn accepts(&self, reading_ms: u64) -> bool {
         let _ = reading_ms;
         true
@@ -78,7 +78,7 @@ by_pointer!(Box<C>, std::sync::Arc<C>);
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
-/// A clock that stands until it is told otherwise: for tests, replay and imports.
+/// A clock that changes only when it is told to: for tests, replays and imports.
 ///
 /// ```
 /// use core::time::Duration;
@@ -92,7 +92,7 @@ pub struct SystemClock;
 pub struct ManualClock(AtomicU64);
 
 impl ManualClock {
-    /// Makes a clock that stands at this time, in unix milliseconds.
+    /// Creates a clock that shows this time, in Unix milliseconds.
     pub const fn new(ms: u64) -> Self {
         Self(AtomicU64::new(ms))
     }
@@ -103,7 +103,7 @@ impl ManualClock {
         self.0.store(ms, Ordering::Relaxed);
     }
 
-    /// Moves the time on by whole milliseconds; the rest of the duration is dropped.
+    /// Advances the time by whole milliseconds; the rest of the duration is dropped.
     pub fn advance(&self, by: Duration) {
         let by = u64::try_from(by.as_millis()).unwrap_or(u64::MAX);
         // ORDERING: as in `set`. Two threads that advance at once may count as one: a script has one writer.

@@ -1,4 +1,4 @@
-//! A clock that a background thread keeps, so that reading it is a load.
+//! A clock that a background thread publishes, so that reading it is a load.
 
 use core::time::Duration;
 use std::{io, thread};
@@ -15,19 +15,19 @@ static HANDLES: ProcessWord = ProcessWord::new(0);
 
 /// The system's wall clock, published every millisecond by a background thread: a reading is a load.
 ///
-/// A process has one such thread, however many clocks it starts and clones; it ends with the last of them. A clock
+/// A process has one such thread, however many clocks it starts and clones, and it terminates with the last of them. A clock
 /// follows the wall clock, steps included.
 ///
 /// | the thread | what readings show |
 /// | --- | --- |
 /// | runs | the wall clock, at most about a millisecond old |
-/// | is starved of processor time | an old time, until the thread runs again, or until a [`refresh`](Clock::refresh) finds it more than 100 ms old; then the system clock itself |
+/// | is starved of CPU time | an old time, until the thread runs again, or until a [`refresh`](Clock::refresh) finds it more than 100 ms old; then the system clock itself |
 /// | has died | the system clock itself |
 /// | does not exist, because the process is a forked child | the system clock itself, until the child [starts](Self::start) a clock |
 ///
-/// The age of a starved thread's time has no bound while calls succeed. To bound it, each reading would have to be
-/// compared with a second clock, which costs what the published time saves. An old time makes IDs older than they could
-/// be. They are still distinct and in order. A generator calls [`refresh`](Clock::refresh) before it refuses anything.
+/// While calls succeed, a starved thread's time can be arbitrarily old: bounding it would take a second clock per reading, which
+/// costs what the published time saves. An old time makes IDs older than they could be, but they are still distinct and in order. A
+/// generator calls [`refresh`](Clock::refresh) before it refuses anything.
 ///
 /// ```
 /// use imid::Generator;
@@ -40,8 +40,8 @@ static HANDLES: ProcessWord = ProcessWord::new(0);
 pub struct TickClock(());
 
 impl TickClock {
-    /// Starts the ticker of the process if it does not run, and returns a handle to it. The first reading is published
-    /// before this returns.
+    /// Starts the process's ticker if it is not running, and returns a handle to it. The first reading is published before this
+    /// returns.
     ///
     /// # Errors
     /// The system could not start a thread.

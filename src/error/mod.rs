@@ -1,7 +1,6 @@
-//! Errors of IDs, their texts and their parts. Each is a small opaque `Copy` type that answers one question of a
-//! caller.
+//! Errors of IDs, their texts and their parts. Each is a small opaque `Copy` type that answers one question a caller has.
 //!
-//! Errors of generators, clocks and dialects are in the modules of those.
+//! The errors of generators, clocks and dialects are in those modules.
 
 mod length;
 mod parse;
@@ -15,3 +14,4 @@ pub use uuid::UuidError;
 
 pub(crate) use parse::Expected;
 pub(crate) use range::Quantity;
+pub(crate) use uuid::UuidKind;

@@ -9,7 +9,7 @@ pub(crate) struct Quantity {
     unit: &'static str,
 }
 
-/// A number is greater than what its field can hold.
+/// A number is greater than its field can hold.
 ///
 /// ```
 /// use imid::MessageId;
@@ -28,7 +28,7 @@ pub struct RangeError {
 }
 
 impl RangeError {
-    /// Returns the greatest number that would be right.
+    /// Returns the greatest valid number.
     pub const fn max(self) -> u128 {
         self.max
     }
@@ -51,7 +51,7 @@ impl Quantity {
     }
 }
 
-/// A range of times has no IDs: it is empty, or it is not in the time of IDs.
+/// A time range contains no IDs: it is empty, or outside the time that IDs can express.
 ///
 /// ```
 /// use imid::MessageId;

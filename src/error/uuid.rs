@@ -20,7 +20,7 @@ use crate::layout::TIMESTAMP_MAX;
 pub struct UuidError(UuidKind);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-enum UuidKind {
+pub(crate) enum UuidKind {
     #[error("expected a UUID of version 7, found version {0}")]
     Version(u8),
     #[error("expected a UUID of variant 0b10, found 0b{0:02b}")]
@@ -32,20 +32,8 @@ enum UuidKind {
 }
 
 impl UuidError {
-    pub(crate) const fn version(found: u8) -> Self {
-        Self(UuidKind::Version(found))
-    }
-
-    pub(crate) const fn variant(found: u8) -> Self {
-        Self(UuidKind::Variant(found))
-    }
-
-    pub(crate) const fn time(found: u64) -> Self {
-        Self(UuidKind::Time(found))
-    }
-
-    pub(crate) const fn tail(found: u64) -> Self {
-        Self(UuidKind::Tail(found))
+    pub(crate) const fn new(kind: UuidKind) -> Self {
+        Self(kind)
     }
 
     /// Returns whether the version is not 7.
@@ -63,7 +51,7 @@ impl UuidError {
         matches!(self.0, UuidKind::Time(_))
     }
 
-    /// Returns whether the last 36 bits are not zero. This is so if the UUID is another one of version 7.
+    /// Returns whether the last 36 bits are not zero, as in other UUIDs of version 7.
     pub const fn is_tail(self) -> bool {
         matches!(self.0, UuidKind::Tail(_))
     }

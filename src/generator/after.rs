@@ -171,6 +171,23 @@ impl<const STRIPES: usize> Core<STRIPES> {
         Window { first: window.first.max(self.words.first.load(Ordering::Relaxed)), end: window.end.max(end) }
     }
 
+    /// Moves each stripe to the tick after the last stamp that a closed generator has taken of it, if that is further. Where it is ahead
+    /// of the clock, it has the limit of a move.
+    pub(crate) fn continue_after(&self, closed: &Self, clock: &impl Clock) {
+        // The move is measured from the greatest reading, which this one may not have made yet.
+        let latest = self.read(clock).map_or(0, |(timeline, ..)| timeline.latest);
+        let latest = latest.max(closed.words.latest.load(Ordering::Relaxed));
+        let policy = self.policy();
+        for (stripe, before) in self.stripes.iter().zip(&closed.stripes) {
+            if let Some(last) = before.last() {
+                let tick = policy.shape.tick(last) + 1;
+                let start = fresh(tick, self.words.seed.load(Ordering::Relaxed), policy);
+                raise(&stripe.meet, (2 * tick).saturating_sub(latest));
+                raise(&stripe.free, start | policy.origin.rolled(last + 1, &policy.shape));
+            }
+        }
+    }
+
     /// Begins each moved stripe of a forked child in the tick after the last stamp that it inherited. The time reached covers
     /// the others.
     pub(super) fn leave_the_parents_moves(&self, latest: u64, start: impl Fn(u64) -> u64) {

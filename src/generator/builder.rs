@@ -11,17 +11,17 @@ use crate::id::MessageId;
 use crate::layout::{SPIN_BITS, TIMESTAMP_MAX};
 use crate::stamp::{Origin, Shape};
 
-/// A share of the spins: those whose top `bits` are `index`. Up to 2^`bits` hosts can write one session at the same
-/// time, each with a lane of its own. A lane has no other properties, so this struct gets no more fields.
+/// A share of the spins: those whose top `bits` are `index`. Up to 2^`bits` hosts can write one session at the same time, each with
+/// its own lane. A lane has no other properties, so this struct will get no more fields.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Lane {
-    /// Which lane it is: below 2^`bits`.
+    /// The lane's number, below 2^`bits`.
     pub index: u16,
     /// How many bits of the spin tell lanes apart: 0 to 12.
     pub bits: u32,
 }
 
-/// Builds a [`Generator`]. Each setter is a `const fn`, so a static generator can be built, too.
+/// Builds a [`Generator`]. Each setter is a `const fn`, so a `static` generator can be built as well.
 ///
 /// ```
 /// use core::time::Duration;
@@ -77,9 +77,8 @@ impl<const STRIPES: usize> Builder<SystemClock, STRIPES> {
 
     /// Sets the number of stripes, at least 1. The compiler can infer it. Call this before [`clock`](Builder::clock).
     ///
-    /// The hash of a session selects its stripe. n stripes mint n × 4,096 IDs a millisecond, and threads that use
-    /// different stripes do not contend. With more than one stripe, the order is strict per session, and not over all
-    /// sessions. A stripe takes 128 bytes.
+    /// A session's hash selects its stripe. n stripes mint n × 4,096 IDs per millisecond, and threads on different stripes do not
+    /// contend. With more than one stripe, the order is strict per session, not over all sessions. A stripe takes 128 bytes.
     pub const fn stripes<const MORE: usize>(self) -> Builder<SystemClock, MORE> {
         Builder { clock: self.clock, settings: self.settings }
     }
@@ -88,9 +87,9 @@ impl<const STRIPES: usize> Builder<SystemClock, STRIPES> {
 impl<C, const STRIPES: usize> Builder<C, STRIPES> {
     /// Sets the seed. Default: each process draws one at first use.
     ///
-    /// In a fresh millisecond the spin begins at a mix of the millisecond and the seed. So hosts do not mint the same
-    /// spins, all spins are used equally often, and shards by ID stay even. An ID can be a millisecond ahead, because a
-    /// late start runs over into the next one.
+    /// In a new millisecond the spin starts at a mix of the millisecond and the seed, so that hosts do not mint the same spins, all
+    /// spins are used equally often, and shards by ID stay even. An ID can be a millisecond ahead, because a high start carries
+    /// into the next one.
     ///
     /// With a fixed seed and a scripted clock, the IDs are repeatable. Two hosts with one seed mint the same spins, and
     /// so do parent and child if the process forks before first use.
@@ -102,11 +101,11 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
         self
     }
 
-    /// Begins the spin of a fresh millisecond one past the last spin, masked, and not at a mix of the seed: the
-    /// free-running counter of RongCloud's article, for a host that takes over from it.
+    /// Starts the spin of a new millisecond one past the last spin, masked, instead of at a mix of the seed: the free-running
+    /// counter of RongCloud's article, for a host that takes over from it.
     ///
-    /// The counter begins at 0, and in a forked child at a seeded spin. Two hosts whose counters are equal collide in
-    /// each millisecond that they share.
+    /// The counter starts at 0, and in a forked child at a seeded spin. Two hosts whose counters are equal collide in each
+    /// millisecond that they share.
     pub const fn rolling(mut self) -> Self {
         self.settings.is_rolling = true;
         self
@@ -114,18 +113,17 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
 
     /// Sets how far IDs may run ahead of the clock under overload, in whole milliseconds. Default: 1 s.
     ///
-    /// A full millisecond borrows from the next ones up to this limit. Past it, [`Generator::generate`] is an error. If
-    /// IDs from elsewhere or a floor have moved the time ahead of the clock, the limit is at least 4 ms past that time, or
-    /// `max_lead` if that is less. With a limit of 0 a stripe mints only from the seeded start of each millisecond to its end: 1 to
-    /// 4,096 IDs, 2,048 on average.
-    /// [`Duration::MAX`] lifts the limit.
+    /// A full millisecond borrows from the next ones up to this limit. Past it, [`Generator::generate`] returns an error. If IDs
+    /// from elsewhere or a floor have moved the time ahead of the clock, the limit is at least 4 ms past that time, or `max_lead`
+    /// if that is less. With a limit of 0 a stripe mints only from the seeded start of each millisecond to its end: 1 to 4,096 IDs,
+    /// 2,048 on average. [`Duration::MAX`] lifts the limit.
     pub const fn max_lead(mut self, lead: Duration) -> Self {
         self.settings.max_lead = lead;
         self
     }
 
-    /// Sets how far the clock may step back without an error, in whole milliseconds. Default: 1 h. After a longer step,
-    /// calls are an error until the clock is within the limit again.
+    /// Sets how far the clock may step back without an error, in whole milliseconds. Default: 1 h. After a longer step, calls
+    /// return an error until the clock is within the limit again.
     ///
     /// [`Duration::MAX`] lifts the limit.
     pub const fn max_rollback(mut self, rollback: Duration) -> Self {
@@ -139,22 +137,21 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
         self
     }
 
-    /// Sets the greatest ID that the store knows. Each new ID has a later millisecond. Default: none.
+    /// Sets the greatest stored ID. Each new ID has a later millisecond. Default: none.
     ///
     /// It does what [`floor_ms`](Self::floor_ms) does with the millisecond after the ID's.
     ///
-    /// A restarted process can repeat IDs that it minted before, if those ran ahead of the clock under overload, or if
-    /// the clock was set back since. A floor prevents that for all IDs that were stored. IDs that were minted and not
-    /// stored can still come again.
+    /// A restarted process can repeat IDs that it minted before, if those ran ahead of the clock under overload, or if the clock
+    /// was set back since. A floor prevents that for all stored IDs. IDs that were minted but not stored can still be repeated.
     ///
-    /// Hosts that start with one floor begin up to 16 ms apart. A floor ahead of the clock grants a few milliseconds of
-    /// lead, not `max_lead`. If it is more than `max_rollback` ahead, calls are an error
+    /// Hosts that start with the same floor begin up to 16 ms apart. A floor ahead of the clock grants a few milliseconds of lead,
+    /// not `max_lead`. If it is more than `max_rollback` ahead, calls return an error
     /// ([`is_rollback`](super::GenerateError::is_rollback)).
     pub const fn floor(self, id: MessageId) -> Self {
         self.floor_ms(id.timestamp_ms() + 1)
     }
 
-    /// Sets the first millisecond since 1970 that an ID may have, such as what [`Generator::close`] returned.
+    /// Sets the first millisecond since 1970 that an ID may have, for example what [`Generator::close`] returned.
     /// [`Generator::raise_floor_ms`] raises it later. Default: 0.
     pub const fn floor_ms(mut self, timestamp_ms: u64) -> Self {
         self.settings.floor_ms = timestamp_ms;
@@ -171,14 +168,14 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
     /// Mints only the spins of this lane. Up to 2^`bits` hosts can then write one session at the same time. Default: no
     /// lane.
     ///
-    /// Each lane mints 4096 / 2^`bits` IDs per millisecond and stripe. IDs are unique if no two live hosts hold the
-    /// same lane, and if a lane's next holder starts past its last ID ([`floor`](Self::floor)). The one lane of zero
-    /// bits has all spins: no other host mints for the sessions of this one.
+    /// Each lane mints 4096 / 2^`bits` IDs per millisecond and stripe. IDs are unique if no two live hosts hold the same lane, and
+    /// if a lane's next holder starts past its last ID ([`floor`](Self::floor)). The single lane of zero bits has all spins: no
+    /// other host mints for this one's sessions.
     ///
-    /// In a forked child the lane still belongs to the parent, and calls are an error
-    /// ([`is_forked`](super::GenerateError::is_forked)). Build a generator with another lane after the fork. A `static`
-    /// generator takes its lane at its first use, so it does not notice a fork before that: use it once before you
-    /// fork. **Without the feature `std` no fork is noticed.**
+    /// In a forked child the lane still belongs to the parent, and calls return an error
+    /// ([`is_forked`](super::GenerateError::is_forked)). Build a generator with another lane after the fork. A `static` generator
+    /// takes its lane at first use and cannot detect an earlier fork, so use it once before you fork. **Without the feature `std`,
+    /// forks are not detected.**
     ///
     /// ```
     /// use imid::Generator;
@@ -211,9 +208,9 @@ impl<C: Copy, const STRIPES: usize> Builder<C, STRIPES> {
     /// Builds the generator in a constant expression, for a `static`. The clock must be `Copy`, such as [`SystemClock`] or a
     /// reference to a `static`, because a `const fn` cannot move a value that may need to be dropped.
     ///
-    /// Without the feature `std`, [`SystemClock`] is not a [`Clock`](crate::clock::Clock), so name one. **A seed in a constant
-    /// is the same in each copy of the program**, so two devices that run it mint the same spins. Give each a
-    /// [lane](Self::lane), or [build](Self::build) the generator at run time with a seed of its own.
+    /// Without the feature `std`, [`SystemClock`] is not a [`Clock`](crate::clock::Clock), so name one. **A seed in a constant is
+    /// the same in each copy of the program**, so two devices that run it mint the same spins. Give each device a
+    /// [lane](Self::lane), or [build](Self::build) the generator at run time with its own seed.
     ///
     /// ```
     /// use imid::Generator;

@@ -9,7 +9,7 @@ use super::timeline::TooFarBehind;
 use crate::clock::ClockError;
 use crate::layout::SPIN_BITS;
 
-/// No ID was minted. The call has no effect, except that it may use up one of the 4,096 stamps of a millisecond.
+/// No ID was minted. The call has no effect, except that it may use up one of a millisecond's 4,096 stamps.
 ///
 /// ```
 /// use core::time::Duration;
@@ -28,12 +28,12 @@ use crate::layout::SPIN_BITS;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error(transparent)]
-pub struct GenerateError(GenerateKind);
+pub struct GenerateError(#[from] GenerateKind);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub(crate) enum GenerateKind {
     #[error(transparent)]
-    Clock(ClockError),
+    Clock(#[from] ClockError),
     #[error(
         "clock is {found} ms behind its latest reading (limit {max} ms): wait, raise max_rollback, or restart the process"
     )]
@@ -59,9 +59,9 @@ pub(crate) enum GenerateKind {
 }
 
 impl GenerateError {
-    /// Returns how long to wait until the same call can succeed, in whole milliseconds of the clock. It holds if the
-    /// clock makes no step. Other calls in the meantime can make the wait longer. If the wait is longer than a second,
-    /// this can be a part of it: the same call is then refused again, with the rest.
+    /// Returns how long to wait until the same call can succeed, in whole milliseconds of the clock, if the clock does not step.
+    /// Other calls in the meantime can make the wait longer. If the wait is longer than a second, this may be only part of it: the
+    /// same call is then refused again, with the rest.
     ///
     /// After a [rollback](Self::is_rollback) it is the time until the clock is within `max_rollback` again. If IDs ran ahead
     /// of the clock before it stepped, the call can then be refused as [overload](Self::is_overload), with the rest.
@@ -85,11 +85,11 @@ impl GenerateError {
 
     /// Returns whether the clock is more than `max_rollback` behind its latest reading, or behind a floor.
     ///
-    /// Either the clock stepped back, or it was far ahead before and has been corrected. Minting goes on by itself
-    /// after [`retry_after`](Self::retry_after). To go on at once, restart the process. It is then a new host: two IDs
-    /// of one session and millisecond, one from before the restart and one from after it, are equal with probability
-    /// 1/4096. With a [`floor`](super::Builder::floor) no stored ID comes again, but a floor that is more than
-    /// `max_rollback` ahead of the clock is this error, too.
+    /// Either the clock stepped back, or it was far ahead and has been corrected. Minting resumes by itself after
+    /// [`retry_after`](Self::retry_after). To resume immediately, restart the process. It is then a new host: two IDs of one
+    /// session and millisecond, one from before the restart and one from after it, are equal with probability 1/4096. With a
+    /// [`floor`](super::Builder::floor) no stored ID is repeated, but a floor that is more than `max_rollback` ahead of the clock
+    /// is the same error.
     pub const fn is_rollback(self) -> bool {
         matches!(self.0, GenerateKind::Rollback { .. } | GenerateKind::Floor { .. })
     }
@@ -99,8 +99,8 @@ impl GenerateError {
         matches!(self.0, GenerateKind::Lead { .. })
     }
 
-    /// Returns whether the ID after which one was wanted is more than `max_skew` ahead of the clock: a broken clock elsewhere, or an ID
-    /// that no host minted.
+    /// Returns whether the ID to mint after is more than `max_skew` ahead of the clock: a broken clock elsewhere, or an ID that no
+    /// host minted.
     pub const fn is_skew(self) -> bool {
         matches!(self.0, GenerateKind::Skew { .. })
     }
@@ -140,12 +140,6 @@ impl GenerateKind {
     }
 }
 
-impl From<GenerateKind> for GenerateError {
-    fn from(kind: GenerateKind) -> Self {
-        Self(kind)
-    }
-}
-
 impl From<Refusal> for GenerateKind {
     fn from(refusal: Refusal) -> Self {
         match refusal {
@@ -156,13 +150,7 @@ impl From<Refusal> for GenerateKind {
     }
 }
 
-impl From<ClockError> for GenerateKind {
-    fn from(error: ClockError) -> Self {
-        Self::Clock(error)
-    }
-}
-
-/// An ID from elsewhere was refused. The generator has not changed.
+/// An ID from elsewhere was refused. The generator is unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error(transparent)]
 pub struct ObserveError(ObserveKind);
@@ -208,7 +196,7 @@ impl From<ClockError> for ObserveError {
     }
 }
 
-/// The settings of a generator contradict each other.
+/// A generator's settings contradict each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error(transparent)]
 pub struct BuildError(BuildKind);

@@ -32,32 +32,31 @@ use crate::wait::retry_within;
 
 /// Mints the IDs of one process.
 ///
-/// **Lock-free**: a paused thread does not hold up others. **Never blocks**: only
-/// [`generate_within`](Self::generate_within) sleeps. **Unique**: no two IDs of one generator are equal, whatever the
-/// clock does. **Monotonic**: with one stripe an ID is greater than every ID whose call returned before; with more
-/// stripes it is **monotonic per session**.
+/// **Lock-free**: a paused thread does not block others. **Never blocks**: only [`generate_within`](Self::generate_within) sleeps.
+/// **Unique**: no two IDs of one generator are equal, whatever the clock does. **Monotonic**: with one stripe an ID is greater than
+/// every ID whose call returned before; with more stripes it is **monotonic per session**.
 ///
 /// | | one stripe | n stripes |
 /// | --- | --- | --- |
 /// | order | strict over all sessions | strict per session |
 /// | capacity | 4,096 IDs/ms | n × 4,096 IDs/ms, 4,096 for one session |
 /// | contention | all threads share one word | threads of different stripes share no word that each ID writes |
-/// | the clock steps back, up to `max_rollback` | goes on at full rate after its last ID | the same |
+/// | the clock steps back, up to `max_rollback` | continues at full rate after its last ID | the same |
 /// | the clock steps back further | an error, with `retry_after` | the same |
 /// | one reading of the clock is more than a second ahead (or `max_rollback`, or `max_skew`, if one is less) | not believed, until a second reading agrees | the same |
 /// | overload | borrows from the next milliseconds up to `max_lead`; then an error, with `retry_after` | the same for each stripe |
-/// | an ID from elsewhere is ahead: [`observe`](Self::observe), [`raise_floor`](Self::raise_floor) | goes on after it, with a few milliseconds of lead | the same |
-/// | the last ID of a room is ahead: [`generate_after`](Self::generate_after) | goes on after it, with a few milliseconds of lead | the sessions of one stripe do |
+/// | an ID from elsewhere is ahead: [`observe`](Self::observe), [`raise_floor`](Self::raise_floor) | continues after it, with a few milliseconds of lead | the same |
+/// | the last ID of a room is ahead: [`generate_after`](Self::generate_after) | continues after it, with a few milliseconds of lead | the sessions of one stripe do |
 /// | the [ceiling](Self::raise_ceiling_ms) is reached | an error; no ID has the time of the ceiling or a later one | the same |
-/// | restart | distinct as two hosts are; can repeat IDs that ran ahead of the clock, unless a [`floor`](Builder::floor) is set | the same |
+/// | restart | acts as a new host; can repeat IDs that ran ahead of the clock, unless a [`floor`](Builder::floor) is set | the same |
 /// | fork | the child is a new host: it has its own seed and starts after the millisecond of the last inherited ID. With a [lane](Builder::lane), calls are an error | the same |
 ///
-/// Two generators that share nothing can mint equal IDs: see the [guarantees](crate#guarantees). Route each session to one
-/// process ([`SessionTag::shard`]) or give each host a [`lane`](Builder::lane) where that must not happen.
+/// Two generators that share nothing can mint equal IDs: see the [guarantees](crate#guarantees). To rule this out, route each
+/// session to one process ([`SessionTag::shard`]) or give each host a [`lane`](Builder::lane).
 ///
-/// In ordinary use an ID has the time of the clock, or the millisecond after it. After a step back, an observed ID, a floor
-/// or a fork the **time reached** is ahead of the clock, by [`Stats::behind`]. It then goes on at half the clock's speed
-/// until the clock has caught up. The [table of leads](crate#how-far-ids-can-be-ahead-of-the-clock) has each event.
+/// In ordinary use an ID has the time of the clock, or the millisecond after it. After a step back, an observed ID, a floor or a
+/// fork, the **time reached** is ahead of the clock, by [`Stats::behind`]. It then runs at half the clock's speed until the clock
+/// has caught up. The [table of leads](crate#how-far-ids-can-be-ahead-of-the-clock) lists each event.
 ///
 /// ```
 /// use imid::{Generator, SessionTag, SessionType};
@@ -77,16 +76,16 @@ pub struct Generator<C = SystemClock, const STRIPES: usize = 1> {
 
 #[cfg(feature = "std")]
 impl Generator {
-    /// Returns a generator with one stripe, the system clock and the default settings. No two of its IDs are equal. On several
-    /// hosts IDs are unique if each session belongs to one of them ([guarantees](crate#guarantees)). If any host writes any session, give each a [`lane`](Builder::lane), or use the crate `imid-lease`.
+    /// Returns a generator with one stripe, the system clock and the default settings. Its IDs are distinct. On several hosts, IDs
+    /// are unique if each session belongs to one of them ([guarantees](crate#guarantees)). If any host may write any session, give
+    /// each host a [`lane`](Builder::lane), or use the crate `imid-lease`.
     ///
-    /// It draws its seed at first use. **Make one generator for the process and keep it**, for example in a `static`. These
-    /// look right and repeat IDs, because two generators of one process are like two hosts:
+    /// It draws its seed at first use. **Create one generator per process and keep it**, for example in a `static`. The following
+    /// look right but repeat IDs, because two generators in one process are like two hosts:
     ///
-    /// - a `const` in the place of the `static`: each use of the name is a new generator (clippy warns:
-    ///   `declare_interior_mutable_const`);
-    /// - a generator for each message, request or thread;
-    /// - a library that is loaded twice, as two versions of this crate are in one program: each has its own `static`.
+    /// - a `const` instead of a `static`: each use of the name is a new generator (clippy warns: `declare_interior_mutable_const`);
+    /// - a generator per message, request or thread;
+    /// - two versions of this crate in one program, each with its own `static`.
     pub const fn new() -> Self {
         Self::striped()
     }
@@ -94,7 +93,7 @@ impl Generator {
 
 #[cfg(feature = "std")]
 impl<const STRIPES: usize> Generator<SystemClock, STRIPES> {
-    /// Returns a generator of n stripes by the system clock, with the default settings.
+    /// Returns a generator with n stripes, the system clock and the default settings.
     ///
     /// ```
     /// use imid::Generator;
@@ -115,7 +114,7 @@ impl<const STRIPES: usize> Generator<SystemClock, STRIPES> {
 }
 
 impl Generator {
-    /// Starts to build a generator with settings of your own.
+    /// Returns a builder for a generator with your own settings.
     pub const fn builder() -> Builder<SystemClock, 1> {
         Builder::new()
     }
@@ -126,7 +125,7 @@ impl<C, const STRIPES: usize> Generator<C, STRIPES> {
         Self { core, clock }
     }
 
-    /// Returns the clock that it mints by.
+    /// Returns the generator's clock.
     pub const fn clock(&self) -> &C {
         &self.clock
     }
@@ -139,8 +138,8 @@ impl<C, const STRIPES: usize> Generator<C, STRIPES> {
 }
 
 impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
-    /// Mints the next ID of a session. **Lock-free**; **never blocks**. The ID is unique among those of this generator. On
-    /// several hosts it is unique as the [guarantees](crate#guarantees) say.
+    /// Mints a session's next ID. **Lock-free**; **never blocks**. The ID is unique within this generator; for several hosts see
+    /// the [guarantees](crate#guarantees).
     ///
     /// # Errors
     /// - The clock has no usable time, or is more than `max_rollback` behind its latest reading.
@@ -155,24 +154,23 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
         Ok(MessageId::from_stamp(self.core.policy().shape.expand(compact), session))
     }
 
-    /// Mints the next ID of a session. While it is refused for now, it sleeps and tries again, for at most `timeout` in
-    /// all.
+    /// Mints a session's next ID. While the refusal is temporary, it sleeps and retries, for at most `timeout` in total.
     ///
-    /// It sleeps at most 10 ms at a time, so it notices soon when the clock is corrected.
+    /// It sleeps at most 10 ms at a time, so it soon notices a corrected clock.
     ///
     /// # Errors
-    /// As for [`generate`](Self::generate). If the wait is longer than the rest of `timeout`, the error comes at once.
+    /// As for [`generate`](Self::generate). If the wait is longer than the rest of `timeout`, the error is returned immediately.
     #[cfg(feature = "std")]
     pub fn generate_within(&self, session: SessionTag, timeout: Duration) -> Result<MessageId, GenerateError> {
         retry_within(timeout, || self.generate(session), GenerateError::retry_after)
     }
 
-    /// Mints an ID of a session that sorts after `last`: the room's last ID, whichever host minted it. `None`, for a room without
-    /// messages, is [`generate`](Self::generate). **Lock-free**; **never blocks**.
+    /// Mints an ID that sorts after `last`, the room's last ID, whichever host minted that. `None`, for a room without messages, is
+    /// [`generate`](Self::generate). **Lock-free**; **never blocks**.
     ///
     /// This is the call for a room in which several hosts post: lock the room's row, read its last ID, mint after it, store. It
-    /// costs as much as `generate` if `last` is in the past. If `last` is ahead of the clock, only the sessions of this one's stripe
-    /// are moved, and they stay ahead until the clock has caught up.
+    /// costs as much as `generate` if `last` is in the past. If `last` is ahead of the clock, only the sessions of this one's
+    /// stripe move, and they stay ahead until the clock has caught up.
     ///
     /// ```
     /// use imid::clock::ManualClock;
@@ -187,19 +185,19 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// ```
     ///
     /// # Errors
-    /// As for [`generate`](Self::generate). Also if `last` must be passed and is more than `max_skew` ahead of the clock's greatest
-    /// reading ([`is_skew`](GenerateError::is_skew)). Nothing changes then.
+    /// As for [`generate`](Self::generate), and if `last` must be passed and is more than `max_skew` ahead of the clock's greatest
+    /// reading ([`is_skew`](GenerateError::is_skew)). The generator is then unchanged.
     #[inline]
     pub fn generate_after(&self, last: Option<MessageId>, session: SessionTag) -> Result<MessageId, GenerateError> {
         let Some(last) = last else { return self.generate(session) };
         self.mint_after(last, session, self.core.policy().max_skew)
     }
 
-    /// Does what [`generate_after`](Self::generate_after) does, with a limit of your own instead of `max_skew`. It can be greater
-    /// than `max_skew`: for an ID of which you know otherwise that a host of yours minted it.
+    /// Does what [`generate_after`](Self::generate_after) does, with your own limit instead of `max_skew`. It can be greater than
+    /// `max_skew`, for an ID that you know one of your hosts minted.
     ///
     /// # Errors
-    /// As for [`generate_after`](Self::generate_after), with `limit` in the place of `max_skew`.
+    /// As for [`generate_after`](Self::generate_after), with `limit` instead of `max_skew`.
     #[inline]
     pub fn generate_after_limited(
         &self,
@@ -218,11 +216,12 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
         Ok(MessageId::from_stamp(self.core.policy().shape.expand(compact), session))
     }
 
-    /// Mints as [`generate_after`](Self::generate_after) does. While it is refused for now, it sleeps and tries again, for at most
-    /// `timeout` in all.
+    /// Mints as [`generate_after`](Self::generate_after) does. While the refusal is temporary, it sleeps and retries, for at most
+    /// `timeout` in total.
     ///
     /// # Errors
-    /// As for [`generate_after`](Self::generate_after). If the wait is longer than the rest of `timeout`, the error comes at once.
+    /// As for [`generate_after`](Self::generate_after). If the wait is longer than the rest of `timeout`, the error is returned
+    /// immediately.
     #[cfg(feature = "std")]
     pub fn generate_after_within(
         &self,
@@ -233,7 +232,7 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
         retry_within(timeout, || self.generate_after(last, session), GenerateError::retry_after)
     }
 
-    /// Takes a run of `n` consecutive IDs of a session in one atomic step, all or nothing. 0 is an empty run.
+    /// Takes a run of `n` consecutive IDs of a session in one atomic step, all or nothing. With 0 the run is empty.
     ///
     /// ```
     /// use imid::{Generator, SessionTag, SessionType};
@@ -247,8 +246,8 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// ```
     ///
     /// # Errors
-    /// As for [`generate`](Self::generate). The limits hold for the last ID of the run. A run longer than
-    /// [`longest_run`](Self::longest_run) is an error, too.
+    /// As for [`generate`](Self::generate), with the limits applied to the last ID of the run, and if the run is longer than
+    /// [`longest_run`](Self::longest_run).
     #[inline]
     pub fn batch(&self, session: SessionTag, n: usize) -> Result<Batch, GenerateError> {
         let (run, shape) = (n as u64, self.core.policy().shape);
@@ -265,44 +264,44 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// Fills a slice with the IDs of one [`batch`](Self::batch), all or nothing.
     ///
     /// # Errors
-    /// As for [`batch`](Self::batch). The slice then has its old contents.
+    /// As for [`batch`](Self::batch). The slice is then unchanged.
     #[inline]
     pub fn fill(&self, session: SessionTag, ids: &mut [MessageId]) -> Result<(), GenerateError> {
         self.batch(session, ids.len())?.write(ids);
         Ok(())
     }
 
-    /// Makes every later ID, of every session, sort after one of a host that you trust, as a hybrid logical clock does. For
-    /// IDs that clients send use [`observe_limited`](Self::observe_limited).
+    /// Makes every later ID, of every session, sort after an ID from a host that you trust, as a hybrid logical clock does. For IDs
+    /// that clients send, use [`observe_limited`](Self::observe_limited).
     ///
-    /// A reply then sorts after the message that it answers, even when the other host's clock is ahead. For an ID of
-    /// the past it costs one load. (Kulkarni et al., "Logical Physical Clocks", 2014.)
+    /// A reply then sorts after the message it answers, even if the other host's clock is ahead. For an ID of the past, it costs
+    /// one load. (Kulkarni et al., "Logical Physical Clocks", 2014.)
     ///
     /// **The generator follows the greatest ID that it observes.** However long it observes, its IDs are at most `max_skew`
     /// and 21 ms ahead of the clock ([table](crate#how-far-ids-can-be-ahead-of-the-clock)). A host that always sends IDs
     /// 4.99 s ahead keeps each host that observes them 4.99 s ahead.
     ///
-    /// An ID of the present millisecond or later moves the generator into the millisecond after it. So hosts that observe
-    /// each other's IDs at once run ahead of their clocks if they mint more than one ID per millisecond together: at 1.02 by
-    /// 0.1 s in a minute, at 1.1 by 4 s. At 2 they are at `max_skew` after 5 s, and from then on refuse each other's IDs,
-    /// which then do not sort after what they answer. Observe only what you answer, and not each ID that you see.
+    /// An ID of the present millisecond or later moves the generator into the millisecond after it. Hosts that immediately observe
+    /// each other's IDs therefore run ahead of their clocks if they mint more than one ID per millisecond together: at 1.02 by 0.1
+    /// s in a minute, at 1.1 by 4 s. At 2 they reach `max_skew` after 5 s, and from then on refuse each other's IDs, so that
+    /// replies no longer sort after what they answer. Observe only the IDs you answer, not every ID you see.
     ///
     /// # Errors
-    /// The ID is more than `max_skew` ahead of the clock's greatest reading, or the clock has no usable time. Nothing
-    /// changes then. An ID that new IDs follow already is no error, whatever the limit and the clock. If all clocks step back by more than twice `max_skew`, hosts refuse each other's IDs until the clocks
-    /// have caught up.
+    /// The ID is more than `max_skew` ahead of the clock's greatest reading, or the clock has no usable time. The generator is then
+    /// unchanged. An ID that new IDs already follow is never an error, whatever the limit and the clock. If all clocks step back by
+    /// more than twice `max_skew`, hosts refuse each other's IDs until the clocks have caught up.
     #[inline]
     pub fn observe(&self, id: MessageId) -> Result<(), ObserveError> {
         self.core.observe(id.timestamp_ms(), self.core.policy().max_skew, &self.clock)
     }
 
-    /// Does what [`observe`](Self::observe) does, with a limit of your own instead of `max_skew`, if it is less: for IDs that
-    /// a client sends, such as the message that it answers.
+    /// Does what [`observe`](Self::observe) does, with your own limit if that is less than `max_skew`: for IDs that a client sends,
+    /// such as that of the message it answers.
     ///
-    /// A client can send any ID. Under `observe` one that sends IDs 4.99 s ahead keeps all sessions of the process 4.99 s
-    /// ahead for as long as it sends them. With a limit, the IDs are at most the limit and 21 ms ahead, however many clients
-    /// send what. Choose a limit of the order of the clock errors of your own hosts, because a client has seen their IDs:
-    /// 50 ms, for example. Better still, look the message up first: an ID that is in the store was minted by a host.
+    /// A client can send any ID. With `observe`, a client that keeps sending IDs 4.99 s ahead keeps all sessions of the process
+    /// 4.99 s ahead. With a limit, IDs are at most the limit and 21 ms ahead, whatever clients send. Choose a limit of the order of
+    /// your own hosts' clock errors, 50 ms for example, because clients have seen their IDs. Better still, look the message up
+    /// first: an ID that is in the store was minted by a host.
     ///
     /// ```
     /// use core::time::Duration;
@@ -318,7 +317,7 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// ```
     ///
     /// # Errors
-    /// As for [`observe`](Self::observe), with `limit` in the place of `max_skew`.
+    /// As for [`observe`](Self::observe), with `limit` instead of `max_skew`.
     #[inline]
     pub fn observe_limited(&self, id: MessageId, limit: Duration) -> Result<(), ObserveError> {
         let policy = self.core.policy();
@@ -329,8 +328,7 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// Makes every later ID, of every session, sort after one that is trusted, however far ahead it is: the last ID of
     /// the previous owner of the sessions, or the greatest one in the store.
     ///
-    /// It does what [`Builder::floor`] does, at run time. It takes effect at once, even if the clock has no usable
-    /// time.
+    /// It does what [`Builder::floor`] does, at run time, and takes effect immediately, even if the clock has no usable time.
     pub fn raise_floor(&self, id: MessageId) {
         self.raise_floor_ms(id.timestamp_ms() + 1);
     }
@@ -340,16 +338,16 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
         self.core.raise_floor(timestamp_ms, &self.clock);
     }
 
-    /// Raises the first millisecond since 1970 that no ID may have. It does nothing if the ceiling is higher already. Without
-    /// a ceiling in the [builder](Builder::ceiling_ms) it is the end of time, which nothing raises.
+    /// Raises the first millisecond since 1970 that no ID may have. It does nothing if the ceiling is already higher. Without a
+    /// ceiling in the [builder](Builder::ceiling_ms), the ceiling is the end of time, which nothing raises.
     ///
     /// No ID has the time of the ceiling or a later one, whatever threads and clock do.
     pub fn raise_ceiling_ms(&self, timestamp_ms: u64) {
         self.core.raise_ceiling(timestamp_ms);
     }
 
-    /// Closes the generator. Later calls that mint are an error ([`is_closed`](GenerateError::is_closed)), except for an empty batch.
-    /// Observing an ID and raising a floor or a ceiling are not.
+    /// Closes the generator. Later calls that mint return an error ([`is_closed`](GenerateError::is_closed)), except for an empty
+    /// batch. Observing an ID and raising a floor or a ceiling still work.
     ///
     /// Returns the first millisecond after every ID that was issued or that a call in progress will return: the
     /// [`floor_ms`](Builder::floor_ms) of the next generator. `None` if no ID was issued.
@@ -357,7 +355,33 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
         self.core.close().map(|last| self.core.policy().shape.tick(last) + 1)
     }
 
-    /// Returns the state, for monitoring. Minting does no work for it. A refused call adds to a counter.
+    /// Makes the later IDs of each session sort after those that a [closed](Self::close) generator has issued, stripe by stripe: for the
+    /// next generator of a process that changes its [lane](Builder::lane).
+    ///
+    /// The sessions that [`generate_after`](Self::generate_after) has moved ahead stay ahead, and those of other stripes are not moved. What
+    /// `close` returns is later than all of them, and as a floor would move all.
+    ///
+    /// ```
+    /// use imid::clock::ManualClock;
+    /// use imid::generator::Lane;
+    /// use imid::{Generator, MessageId, SessionTag, SessionType};
+    ///
+    /// let ids = |index| Generator::builder().stripes::<64>().clock(ManualClock::new(1_763_665_800_000)).lane(Lane { index, bits: 4 });
+    /// let [far, near] = ["room-42", "room-43"].map(|room| SessionTag::new(SessionType::GROUP, room));
+    /// let first = ids(0).build()?;
+    /// let last = first.generate_after(Some(MessageId::last_at(1_763_665_802_000)?), far)?;
+    /// first.close();
+    /// let second = ids(1).build()?;
+    /// second.continue_after(&first);
+    /// assert!(last < second.generate(far)?);
+    /// assert_eq!(second.generate(near)?.timestamp_ms(), 1_763_665_800_000);
+    /// # Ok::<(), Box<dyn core::error::Error>>(())
+    /// ```
+    pub fn continue_after(&self, closed: &Self) {
+        self.core.continue_after(&closed.core, &self.clock);
+    }
+
+    /// Returns the state, for monitoring. It costs nothing when an ID is minted; only a refused call increments a counter.
     pub fn stats(&self) -> Stats {
         let now = self.clock.refresh().ok();
         let ahead = |tick: u64| Duration::from_millis(now.map_or(0, |now| tick.saturating_sub(now)));
@@ -386,16 +410,16 @@ impl Default for Generator {
     }
 }
 
-/// Mints an ID from a generator of the whole process: one stripe, the system clock, the default settings.
+/// Mints an ID from a process-wide generator with one stripe, the system clock and the default settings.
 ///
-/// The ID is unique among those that this function returns. Any other generator of the process is like another host: both can mint
-/// equal IDs of one session. Use one or the other.
+/// The ID is unique among those that this function returns. Any other generator in the process is like another host: both can mint
+/// equal IDs for one session. Use one or the other.
 ///
-/// On several hosts the IDs are unique if each session belongs to one of them ([guarantees](crate#guarantees)). If any host
-/// writes any session, use a [`lane`](Builder::lane) or the crate `imid-lease`.
+/// On several hosts, IDs are unique if each session belongs to one of them ([guarantees](crate#guarantees)). If any host may write
+/// any session, use a [`lane`](Builder::lane) or the crate `imid-lease`.
 ///
-/// It needs no set-up, is **lock-free**, and mints up to 4,096 IDs a millisecond. The IDs strictly increase over all sessions.
-/// If you need more, make a `static` of your own with a striped [`Generator`].
+/// It needs no setup, is **lock-free**, and mints up to 4,096 IDs per millisecond, which strictly increase over all sessions. If
+/// you need more, create your own `static` with a striped [`Generator`].
 ///
 /// ```
 /// use imid::{SessionTag, SessionType};
@@ -414,7 +438,7 @@ pub fn generate(session: SessionTag) -> Result<MessageId, GenerateError> {
     IDS.generate(session)
 }
 
-/// The state of a generator: what [`Generator::stats`] returns. It is exact when no thread mints.
+/// The state of a generator, as [`Generator::stats`] returns it. It is exact while no thread mints.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Stats {

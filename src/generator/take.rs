@@ -190,7 +190,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
     }
 
     /// Reads the real clock, and publishes the window of that reading.
-    fn read(&self, clock: &impl Clock) -> Result<(Timeline, u64, Window), GenerateKind> {
+    pub(super) fn read(&self, clock: &impl Clock) -> Result<(Timeline, u64, Window), GenerateKind> {
         if self.words.process.load(Ordering::Acquire) != fork::mark() {
             self.begin(self.settled(clock))?;
         }

@@ -13,99 +13,57 @@ use crate::uuid_view::UUID_BYTES;
 
 type Failure = Box<dyn Error + Sync + Send>;
 
-/// The 10 bytes, in a column of type `bytea`.
-impl ToSql for MessageId {
-    accepts!(BYTEA);
-    to_sql_checked!();
+macro_rules! column {
+    (
+        $(#[$doc:meta])* $value:ident in $($column:ident)|*,
+        |$out:ident| $to_column:expr, |$type:pat_param, $raw:ident| $from_column:expr
+    ) => {
+        $(#[$doc])*
+        impl ToSql for $value {
+            accepts!($($column),*);
+            to_sql_checked!();
 
-    fn to_sql(&self, column: &Type, out: &mut BytesMut) -> Result<IsNull, Failure> {
-        (&self.to_bytes()[..]).to_sql(column, out)
-    }
+            fn to_sql(&self, column: &Type, out: &mut BytesMut) -> Result<IsNull, Failure> {
+                let $out = *self;
+                $to_column.to_sql(column, out)
+            }
+        }
+
+        $(#[$doc])*
+        impl FromSql<'_> for $value {
+            accepts!($($column),*);
+
+            fn from_sql($type: &Type, $raw: &[u8]) -> Result<Self, Failure> {
+                Ok($from_column)
+            }
+        }
+    };
 }
 
-/// The 10 bytes, in a column of type `bytea`.
-impl FromSql<'_> for MessageId {
-    accepts!(BYTEA);
-
-    fn from_sql(_: &Type, raw: &[u8]) -> Result<Self, Failure> {
-        Ok(Self::from_slice(raw)?)
-    }
+column! {
+    /// The 10 bytes, in a column of type `bytea`.
+    MessageId in BYTEA, |id| (&id.to_bytes()[..]), |_, raw| Self::from_slice(raw)?
 }
 
-/// The 19 characters, in a column of type `text`, `varchar` or `char(19)`.
-impl ToSql for AsText {
-    accepts!(TEXT, VARCHAR, BPCHAR);
-    to_sql_checked!();
-
-    fn to_sql(&self, column: &Type, out: &mut BytesMut) -> Result<IsNull, Failure> {
-        self.0.to_text().as_str().to_sql(column, out)
-    }
+column! {
+    /// The 19 characters, read strictly, in a column of type `text`, `varchar` or `char(19)`.
+    AsText in TEXT | VARCHAR | BPCHAR, |column| column.0.to_text().as_str(), |_, raw| Self(MessageId::parse_bytes(raw)?)
 }
 
-/// The 19 characters, read strictly, in a column of type `text`, `varchar` or `char(19)`.
-impl FromSql<'_> for AsText {
-    accepts!(TEXT, VARCHAR, BPCHAR);
-
-    fn from_sql(_: &Type, raw: &[u8]) -> Result<Self, Failure> {
-        Ok(Self(MessageId::parse_bytes(raw)?))
-    }
-}
-
-/// The UUID view, in a column of type `uuid`.
-impl ToSql for AsUuid {
-    accepts!(UUID);
-    to_sql_checked!();
-
-    fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, Failure> {
-        out.extend_from_slice(&self.0.to_uuid_bytes());
-        Ok(IsNull::No)
-    }
-}
-
-/// The UUID view, in a column of type `uuid`.
-impl FromSql<'_> for AsUuid {
-    accepts!(UUID);
-
-    fn from_sql(_: &Type, raw: &[u8]) -> Result<Self, Failure> {
+column! {
+    /// The UUID view, in a column of type `uuid`.
+    AsUuid in UUID, |column| (&column.0.to_uuid_bytes()[..]), |_, raw| {
         let bytes = raw.try_into().map_err(|_| LengthError::new(UUID_BYTES, raw.len()))?;
-        Ok(Self(MessageId::from_uuid_bytes(bytes)?))
+        Self(MessageId::from_uuid_bytes(bytes)?)
     }
 }
 
-/// The 26 bits, in a column of type `integer`.
-impl ToSql for SessionTag {
-    accepts!(INT4);
-    to_sql_checked!();
-
-    fn to_sql(&self, column: &Type, out: &mut BytesMut) -> Result<IsNull, Failure> {
-        self.to_i32().to_sql(column, out)
-    }
+column! {
+    /// The 26 bits, in a column of type `integer`.
+    SessionTag in INT4, |session| session.to_i32(), |column, raw| Self::from_signed(i32::from_sql(column, raw)?)?
 }
 
-/// The 26 bits, in a column of type `integer`.
-impl FromSql<'_> for SessionTag {
-    accepts!(INT4);
-
-    fn from_sql(column: &Type, raw: &[u8]) -> Result<Self, Failure> {
-        Ok(Self::from_signed(i32::from_sql(column, raw)?)?)
-    }
-}
-
-/// The code, in a column of type `smallint`.
-impl ToSql for SessionType {
-    accepts!(INT2);
-    to_sql_checked!();
-
-    fn to_sql(&self, column: &Type, out: &mut BytesMut) -> Result<IsNull, Failure> {
-        self.to_i16().to_sql(column, out)
-    }
-}
-
-/// The code, in a column of type `smallint`.
-impl FromSql<'_> for SessionType {
-    accepts!(INT2);
-
-    fn from_sql(column: &Type, raw: &[u8]) -> Result<Self, Failure> {
-        Ok(Self::from_signed(i16::from_sql(column, raw)?)?)
-    }
+column! {
+    /// The code, in a column of type `smallint`.
+    SessionType in INT2, |session_type| session_type.to_i16(), |column, raw| Self::from_signed(i16::from_sql(column, raw)?)?
 }

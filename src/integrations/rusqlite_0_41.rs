@@ -8,74 +8,50 @@ use crate::session::{SessionTag, SessionType};
 use crate::store::{AsText, AsUuid};
 use crate::uuid_view::UUID_BYTES;
 
-/// The 10 bytes, as a `BLOB`.
-impl ToSql for MessageId {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(self.to_bytes().to_vec().into())
-    }
+macro_rules! column {
+    ($(#[$doc:meta])* $value:ident, |$out:ident| $to_column:expr, |$in:ident| $from_column:expr) => {
+        $(#[$doc])*
+        impl ToSql for $value {
+            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                let $out = *self;
+                Ok($to_column.into())
+            }
+        }
+
+        $(#[$doc])*
+        impl FromSql for $value {
+            fn column_result($in: ValueRef<'_>) -> FromSqlResult<Self> {
+                $from_column.map_err(FromSqlError::other)
+            }
+        }
+    };
 }
 
-/// The 10 bytes, as a `BLOB`.
-impl FromSql for MessageId {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        Self::from_slice(value.as_blob()?).map_err(FromSqlError::other)
-    }
+column! {
+    /// The 10 bytes, as a `BLOB`.
+    MessageId, |id| id.to_bytes().to_vec(), |value| Self::from_slice(value.as_blob()?)
 }
 
-/// The 19 characters, as `TEXT`.
-impl ToSql for AsText {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(String::from(self.0).into())
-    }
+column! {
+    /// The 19 characters, read strictly, as `TEXT`.
+    AsText, |column| String::from(column.0), |value| MessageId::parse(value.as_str()?).map(Self)
 }
 
-/// The 19 characters, read strictly, as `TEXT`.
-impl FromSql for AsText {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        MessageId::parse(value.as_str()?).map(Self).map_err(FromSqlError::other)
-    }
-}
-
-/// The UUID view, as a `BLOB` of 16 bytes.
-impl ToSql for AsUuid {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(self.0.to_uuid_bytes().to_vec().into())
-    }
-}
-
-/// The UUID view, as a `BLOB` of 16 bytes.
-impl FromSql for AsUuid {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+column! {
+    /// The UUID view, as a `BLOB` of 16 bytes.
+    AsUuid, |column| column.0.to_uuid_bytes().to_vec(), |value| {
         let bytes = value.as_blob()?;
         let bytes = bytes.try_into().map_err(|_| FromSqlError::other(LengthError::new(UUID_BYTES, bytes.len())))?;
-        MessageId::from_uuid_bytes(bytes).map(Self).map_err(FromSqlError::other)
+        MessageId::from_uuid_bytes(bytes).map(Self)
     }
 }
 
-/// The 26 bits, as an `INTEGER`.
-impl ToSql for SessionTag {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(self.to_i32().into())
-    }
+column! {
+    /// The 26 bits, as an `INTEGER`.
+    SessionTag, |session| session.to_i32(), |value| Self::from_signed(value.as_i64()?)
 }
 
-/// The 26 bits, as an `INTEGER`.
-impl FromSql for SessionTag {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        Self::from_signed(value.as_i64()?).map_err(FromSqlError::other)
-    }
-}
-
-/// The code, as an `INTEGER`.
-impl ToSql for SessionType {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(self.to_i16().into())
-    }
-}
-
-/// The code, as an `INTEGER`.
-impl FromSql for SessionType {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        Self::from_signed(value.as_i64()?).map_err(FromSqlError::other)
-    }
+column! {
+    /// The code, as an `INTEGER`.
+    SessionType, |session_type| session_type.to_i16(), |value| Self::from_signed(value.as_i64()?)
 }

@@ -9,62 +9,48 @@ use crate::id::MessageId;
 use crate::layout::HASH_MAX;
 use crate::session::{SessionHash, SessionTag, SessionType};
 
-/// A string of 19 characters.
-impl PartialSchema for MessageId {
-    fn schema() -> RefOr<Schema> {
-        let schema = ObjectBuilder::new()
-            .schema_type(Type::String)
-            .description(Some("A message ID of 19 characters."))
-            .min_length(Some(Self::TEXT_LEN))
-            .max_length(Some(Self::TEXT_LEN))
-            .pattern(Some(TEXT_PATTERN));
-        schema.into()
-    }
+macro_rules! schema {
+    ($(#[$doc:meta])* $type:ident, $kind:ident, $description:literal, $($rest:tt)*) => {
+        $(#[$doc])*
+        impl PartialSchema for $type {
+            fn schema() -> RefOr<Schema> {
+                ObjectBuilder::new().schema_type(Type::$kind).description(Some($description)) $($rest)* .into()
+            }
+        }
+    };
+}
+
+schema! {
+    /// A string of 19 characters.
+    MessageId, String, "A message ID of 19 characters.",
+    .min_length(Some(Self::TEXT_LEN)).max_length(Some(Self::TEXT_LEN)).pattern(Some(TEXT_PATTERN))
+}
+
+schema! {
+    /// A string: the name of the type, or its code if it has no name.
+    SessionType, String, "The type of a session.",
+    .enum_values(Some(session_type_names()))
+}
+
+schema! {
+    /// A number of 22 bits.
+    SessionHash, Integer, "The hash of a session's name.",
+    .minimum(Some(0_u32)).maximum(Some(HASH_MAX))
+}
+
+schema! {
+    /// An object with the members `type` and `hash`.
+    SessionTag, Object, "A session tag: its type and its hash.",
+    .property("type", Ref::from_schema_name(<SessionType as ToSchema>::name()))
+    .required("type")
+    .property("hash", Ref::from_schema_name(<SessionHash as ToSchema>::name()))
+    .required("hash")
+    .additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false)))
 }
 
 impl ToSchema for MessageId {}
-
-/// A string: the name of the type, or its code if it has no name.
-impl PartialSchema for SessionType {
-    fn schema() -> RefOr<Schema> {
-        let schema = ObjectBuilder::new()
-            .schema_type(Type::String)
-            .description(Some("The type of a session."))
-            .enum_values(Some(session_type_names()));
-        schema.into()
-    }
-}
-
 impl ToSchema for SessionType {}
-
-/// A number of 22 bits.
-impl PartialSchema for SessionHash {
-    fn schema() -> RefOr<Schema> {
-        let schema = ObjectBuilder::new()
-            .schema_type(Type::Integer)
-            .description(Some("The hash of a session's name."))
-            .minimum(Some(0_u32))
-            .maximum(Some(HASH_MAX));
-        schema.into()
-    }
-}
-
 impl ToSchema for SessionHash {}
-
-/// An object with the members `type` and `hash`.
-impl PartialSchema for SessionTag {
-    fn schema() -> RefOr<Schema> {
-        let schema = ObjectBuilder::new()
-            .schema_type(Type::Object)
-            .description(Some("A session tag: its type and its hash."))
-            .property("type", Ref::from_schema_name(<SessionType as ToSchema>::name()))
-            .required("type")
-            .property("hash", Ref::from_schema_name(<SessionHash as ToSchema>::name()))
-            .required("hash")
-            .additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false)));
-        schema.into()
-    }
-}
 
 impl ToSchema for SessionTag {
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {

@@ -69,7 +69,6 @@ impl Finder {
                 searched = groups.skipped().max(searched);
             }
             if has_dash(dash + 15)
-                && dash + 28 <= text.len()
                 && let Some(start) = dash.checked_sub(8).filter(|start| *start >= from)
                 && stands_alone(text, &(start..dash + 28))
                 && let Some(read) = text.get(start..dash + 28).and_then(|view| self.read_view(view))
@@ -174,22 +173,7 @@ impl Finder {
 
 /// Words that are beside IDs, and words of names that look like IDs. An ID in lower case or without a digit is seldom made of
 /// them: each group is one of them once in 2,500.
-const WORDS: &str = "\
-able also area auth auto back base best beta blob body both byte call card case cell char chat chip clip club code \
-cold copy core cost dash data date days deal deep demo deno desk diff door down draw dump each ease east edge else \
-ever exec exit face fail fall fast feed file fill film find fine fire five flag flow font foot form four free from \
-full game gate gets give goes gold gone good gray grep grid grow half hard hash head hear heat help here high hold \
-hole home host hour html http huge icon idle ieee info init into item java json jump just keep kept keys kind know \
-land lang last late lead leaf lean left lens less life lift like line link list live load lock logs long look loop \
-loss lost love made mail main make many mark math mean meet menu meta mind mini mode more move msgs must name near \
-neck need nest news next nice nine node none note null odds once ones only open orig over pack page pair park part \
-pass past path peak peer pick pink plan play plus poll pool port post prev prod pure push qual race rate read real \
-rest rich ride ring rise road role room root rows rule runs safe salt same save scan seat seed seek self sell send \
-sent ship shop show side sign sink site size skip slow snap soft some soon sort spec star stat stay step stop such \
-sure swap sync tabs tags take talk tall tape taps task team tech tell temp tens term test text than that them then \
-thin this time todo took tool tree turn twin type unit upon used user uses uuid vars very view wait walk wall want \
-wave ways weak wear week well were west what when wide wiki wild will wind wire wish with word work wrap year zero \
-zeta zone";
+const WORDS: &str = include_str!("words.txt");
 
 /// The length of a text with dashes.
 const TEXT_LEN: usize = 19;

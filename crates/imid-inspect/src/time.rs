@@ -64,13 +64,10 @@ pub fn parse_rfc3339(text: &str) -> Option<u64> {
         None => ("0", rest),
     };
     let is_time = hour < 24 && minute < 60 && second < 60 && !fraction.is_empty();
-    if !is_time || !(1..=12).contains(&month) || !(1..=days_of_month(year, month)).contains(&day) {
-        return None;
-    }
-    let days =
-        days_before(year)?.checked_add((1..month).map(|month| days_of_month(year, month)).sum::<u64>() + day - 1);
+    // The 31st of a month that has 30 days is another date.
+    let days = days_of(year, month, day).filter(|days| is_time && civil(*days) == (year, month, day))?;
     let ms = fraction.bytes().chain(*b"000").take(3).fold(0, |ms, digit| ms * 10 + u64::from(digit - b'0'));
-    let local = days?.checked_mul(DAY_MS)? + hour * 3_600_000 + minute * 60_000 + second * 1_000 + ms;
+    let local = days * DAY_MS + hour * 3_600_000 + minute * 60_000 + second * 1_000 + ms;
     if matches!(zone, "Z" | "z") {
         return Some(local);
     }
@@ -102,42 +99,28 @@ fn number(text: &str, len: usize) -> Option<(u64, &str)> {
     Some((digits.parse().ok().filter(|_| is_number)?, rest))
 }
 
-const fn is_leap(year: u64) -> bool {
-    year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-}
+/// The days of 400 years, after which the calendar repeats.
+const CYCLE: u64 = 146_097;
 
-const fn days_of_month(year: u64, month: u64) -> u64 {
-    match month {
-        2 if is_leap(year) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
+/// The days from 0000-03-01 to 1970-01-01. A year that begins in March has its leap day at its end.
+const BEFORE_1970: u64 = 719_468;
 
-/// Returns the days from 1970-01-01 to the first day of a year, or `None` before 1970.
-fn days_before(year: u64) -> Option<u64> {
-    let leap_years = |last: u64| last / 4 - last / 100 + last / 400;
-    let years = year.checked_sub(1970)?;
-    Some(years * 365 + leap_years(year - 1) - leap_years(1969))
+/// Returns the days from 1970-01-01 to a date, or `None` before 1970.
+fn days_of(year: u64, month: u64, day: u64) -> Option<u64> {
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year.checked_sub(1)?, month + 9) };
+    (year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day).checked_sub(BEFORE_1970 + 1)
 }
 
 /// Returns the year, month and day of a day after 1970-01-01.
-fn civil(days: u64) -> (u64, u64, u64) {
-    // 400 years have 146,097 days. The estimate is the year or a later one.
-    let mut year = 1971 + days * 400 / 146_097;
-    let mut rest = loop {
-        match days_before(year).and_then(|before| days.checked_sub(before)) {
-            Some(rest) => break rest,
-            None => year -= 1,
-        }
-    };
-    let mut month = 1;
-    while rest >= days_of_month(year, month) {
-        rest -= days_of_month(year, month);
-        month += 1;
-    }
-    (year, month, rest + 1)
+const fn civil(days: u64) -> (u64, u64, u64) {
+    let (cycle, day) = ((days + BEFORE_1970) / CYCLE, (days + BEFORE_1970) % CYCLE);
+    // Without the leap days before it, of which the last one of a century and of the cycle are special.
+    let year = (day - day / 1_460 + day / 36_524 - day / (CYCLE - 1)) / 365;
+    let day = day - (year * 365 + year / 4 - year / 100);
+    // From March on, five months have 153 days.
+    let month = (day * 5 + 2) / 153;
+    let (year, day) = (cycle * 400 + year, day - (month * 153 + 2) / 5 + 1);
+    if month < 10 { (year, month + 3, day) } else { (year + 1, month - 9, day) }
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! What an operator does with a space: look at its lanes, free one, recover it after a restore, change the number of
-//! lanes.
+//! What an operator does with a space: inspect its lanes, free one, recover after a restore, change the number of lanes.
 //!
 //! ```
 //! use std::time::Duration;
@@ -47,7 +46,7 @@ pub struct View {
 pub struct LaneView {
     /// Its number.
     pub lane: u16,
-    /// Its record; `None` if the lane was never taken, and an error if the record has another format.
+    /// Its record; `None` if the lane was never taken, or an error if the record has another format.
     pub record: Result<Option<LaneRecord>, RecordError>,
 }
 
@@ -57,12 +56,12 @@ pub struct LaneView {
 pub enum FreeIf {
     /// If the record does not change while `free` watches it, for the horizon of the holder.
     Unchanged,
-    /// Always. A holder that is alive notices it, uses what is left below its ceiling, and takes another lane. If no
-    /// other lane is free, it cannot mint. No ID comes twice.
+    /// Always. A live holder notices, uses what is left below its ceiling, and takes another lane. If no other lane is free, it
+    /// cannot mint. No ID is duplicated.
     Forced,
 }
 
-/// What [`recover`] and [`create`] need to know. Neither value has a default, because IDs can repeat if one of them is too small.
+/// What [`recover`] and [`create`] need to know. Neither value has a default, because IDs can repeat if one is too small.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Recovery {
@@ -115,7 +114,7 @@ pub fn view<R: Register + ?Sized>(register: &mut R, space: &str) -> Result<View,
     Ok(View { meta, lanes })
 }
 
-/// Takes a lane from its holder, so that another process can have it at once.
+/// Takes a lane from its holder, so that another process can have it immediately.
 ///
 /// # Errors
 /// The register does not answer; there is no such space or lane; the lane is free already, or in use. The record has a horizon
@@ -158,8 +157,8 @@ pub fn free<R: Register + ?Sized>(register: &mut R, space: &str, lane: u16, when
 /// Makes a space safe to use again after its register was restored from a backup, or has lost acknowledged writes. No
 /// process may use the space meanwhile.
 ///
-/// All lanes become free, and start past everything that can have been minted: a horizon and the largest error of a
-/// clock from now on, or [`Recovery::above_ms`] if that is later. Returns that time, in unix milliseconds.
+/// All lanes become free, and start past everything that can have been minted: now plus a horizon and the largest clock error, or
+/// [`Recovery::above_ms`] if that is later. Returns that time, in unix milliseconds.
 ///
 /// # Errors
 /// The register does not answer; there is no such space; a record has another format; a process uses the space. A lane of the
@@ -283,10 +282,10 @@ fn time<R: Register + ?Sized>(register: &mut R) -> Result<u64, AdminError> {
     })
 }
 
-/// Changes how many bits tell lanes apart. Processes may use the space meanwhile: each loses its lane and mints nothing
-/// from then on. Start them again with the new number.
+/// Changes how many bits tell lanes apart. Processes may use the space meanwhile: each loses its lane and stops minting. Restart
+/// them with the new number.
 ///
-/// If it fails in between, no lane can be taken until it is called again.
+/// If it fails midway, no lane can be taken until it is called again.
 ///
 /// # Errors
 /// The register does not answer; there is no such space; it has this number of bits already; a record has another

@@ -68,7 +68,7 @@ impl LeaseError {
         }
     }
 
-    /// Returns the error of the generator, if the lease is not the reason.
+    /// Returns the generator's error, if the lease is not the reason.
     pub const fn generate_error(self) -> Option<GenerateError> {
         match self.0 {
             LeaseKind::Generate(error) => Some(error),
@@ -93,14 +93,13 @@ impl LeaseError {
         matches!(self.0, LeaseKind::Opening { .. } | LeaseKind::Silent { .. })
     }
 
-    /// Returns whether the ceiling is reached and will be raised soon. A large run or an observed ID can use up a
-    /// lease.
+    /// Returns whether the ceiling is reached and will soon be raised. A large run or an observed ID can use up a lease.
     pub const fn is_used_up(self) -> bool {
         matches!(self.0, LeaseKind::UsedUp { .. })
     }
 
-    /// Returns whether the ID after which one was wanted is further ahead of the clock than any that a host of the space can have
-    /// minted: the longest horizon and twice [`max_skew`](crate::LaneOptions::max_skew).
+    /// Returns whether the ID to mint after is further ahead of the clock than any that a host of the space can have minted: the
+    /// longest horizon and twice [`max_skew`](crate::LaneOptions::max_skew).
     pub const fn is_skew(self) -> bool {
         match self.0 {
             LeaseKind::Skew { .. } => true,
@@ -109,8 +108,7 @@ impl LeaseError {
         }
     }
 
-    /// Returns whether the register went back to an earlier state, as after a restored backup. This process mints
-    /// nothing any more.
+    /// Returns whether the register went back to an earlier state, as after a restored backup. This process will never mint again.
     pub const fn is_reverted(self) -> bool {
         matches!(self.0, LeaseKind::Reverted)
     }
@@ -125,7 +123,7 @@ impl LeaseError {
         matches!(self.0, LeaseKind::Mismatch | LeaseKind::Format)
     }
 
-    /// Returns whether the lease was closed, or has ended because foreign code in its thread has panicked.
+    /// Returns whether the lease was closed, or terminated because foreign code in its thread panicked.
     pub const fn is_closed(self) -> bool {
         matches!(self.0, LeaseKind::Closed)
     }
@@ -218,7 +216,7 @@ fn seconds(ms: u64) -> f64 {
 }
 
 impl OpenError {
-    /// Returns whether the settings do not fit together, or one of them is outside its range.
+    /// Returns whether the settings contradict each other, or one of them is out of range.
     pub const fn is_options(&self) -> bool {
         matches!(self.0, OpenKind::Options(_) | OpenKind::Build(_))
     }
@@ -228,8 +226,9 @@ impl OpenError {
         matches!(self.0, OpenKind::Register(_) | OpenKind::Silent { .. } | OpenKind::Refused(_))
     }
 
-    /// Returns whether waiting does not help. Only a register that does not answer, lanes that are all held, and a clock
-    /// that is being compared with the holders' can get better on their own. A clock that is behind can be corrected, but not by waiting here.
+    /// Returns whether waiting does not help. Only three conditions can resolve themselves: a register that does not answer, lanes
+    /// that are all held, and a clock that is being compared with the holders'. A clock that is behind can be corrected, but not by
+    /// waiting here.
     pub const fn is_final(&self) -> bool {
         match &self.0 {
             OpenKind::Silent { .. } | OpenKind::Judging | OpenKind::NoLane { .. } | OpenKind::NoNearLane { .. } => {

@@ -28,22 +28,21 @@ use crate::telemetry;
 /// How long a file can take: the lane of a killed process is free at once, because it has the same name.
 const FILE_PATIENCE: Duration = Duration::from_secs(15);
 
-/// Mints the IDs of one process in a lane that a register grants.
+/// Mints the IDs of one process in a lane granted by a register.
 ///
-/// **Unique** and **monotonic** as the [crate](crate#guarantees) says, which has the table of faults.
-/// [`generate`](Self::generate) is **lock-free** while the lane stays the same. A lane changes a few times a day at
-/// most. Then calls wait for the thread that keeps the lease to start the next generator, which takes microseconds if
-/// that thread gets a processor.
+/// **Unique** and **monotonic** as the [crate](crate#guarantees) describes, with a table of faults. [`generate`](Self::generate) is
+/// **lock-free** while the lane stays the same. A lane changes a few times per day at most. Calls then wait for the thread that
+/// keeps the lease to start the next generator, which takes microseconds if that thread gets a core.
 ///
 /// | call | blocks | in an async task |
 /// | --- | --- | --- |
 /// | `generate`, `generate_after`, `batch`, `fill`, `observe`, `status` | no; see above for a change of the lane | call it |
-/// | [`open`](Self::open), drop | no: a thread connects, and gives the lane back | call it |
+/// | [`open`](Self::open), drop | no: a thread connects, and releases the lane | call it |
 /// | [`wait_until_open`](Self::wait_until_open) | at most the given time | [`wait_until_open_async`](Self::wait_until_open_async) |
 /// | [`generate_within`](Self::generate_within) | at most the given time | [`generate_async`](Self::generate_async) |
 /// | [`generate_after_within`](Self::generate_after_within) | at most the given time | [`generate_after_async`](Self::generate_after_async) |
 /// | [`close_within`](Self::close_within) | at most the given time | [`close_async`](Self::close_async) |
-/// | [`open_file`](Self::open_file) | for some writes to the disk | `spawn_blocking` |
+/// | [`open_file`](Self::open_file) | for a few disk writes | `spawn_blocking` |
 ///
 /// ```
 /// use std::time::Duration;
@@ -76,7 +75,7 @@ struct Inner<C, const STRIPES: usize> {
     is_closed: AtomicBool,
     /// How many calls were refused.
     refused: AtomicU64,
-    /// The least ceiling with which the call that wanted most would have succeeded.
+    /// The least ceiling with which the call would have succeeded that wanted most since the keeper looked.
     wanted_ms: AtomicU64,
     /// The same of the last call that wanted more than any lane was known to be granted.
     asked_ms: AtomicU64,
@@ -95,14 +94,13 @@ struct LaneGenerator<C, const STRIPES: usize> {
 }
 
 impl LeasedGenerator {
-    /// Opens a generator for the only process that mints: its register is a file that it alone uses. There is nothing
-    /// to configure.
+    /// Opens a generator for the only process that mints, with a file of its own as the register. There is nothing to configure.
     ///
-    /// After a crash no ID comes twice, whatever the clock shows, because the next process starts after all that this
-    /// one can have minted. That can be ahead of the clock by the horizon, 10 s.
+    /// After a crash no ID is repeated, whatever the clock shows, because the next process starts after everything this one can
+    /// have minted. That can be ahead of the clock by the horizon, 10 s.
     ///
-    /// It waits until the lease is on the disk. [Close](Self::close) it before the process ends or opens the file again: a
-    /// drop does not wait, and then the next start goes on after the lease.
+    /// It waits until the lease is on disk. [Close](Self::close) it before the process exits or reopens the file: a drop does not
+    /// wait, and the next start then continues after the lease.
     ///
     /// ```
     /// use imid::{SessionTag, SessionType};
@@ -121,8 +119,8 @@ impl LeasedGenerator {
     /// # Errors
     /// Another process uses the file. The file or its folder cannot be used: see [`FileRegister::owned`].
     ///
-    /// Or the lease is far ahead of the clock ([`OpenError::is_clock`]). If this clock is right, an earlier one was ahead.
-    /// Wait until the time has come, or mint as far ahead as the file says:
+    /// Or the lease is far ahead of the clock ([`OpenError::is_clock`]). If this clock is right, an earlier one was ahead. Wait
+    /// until time catches up, or mint as far ahead as the file says:
     ///
     /// ```
     /// # use imid_lease::OpenError;
@@ -150,8 +148,7 @@ impl LeasedGenerator {
 }
 
 impl<C, const STRIPES: usize> LeasedGenerator<C, STRIPES> {
-    /// Returns the clock of the options. The generator follows it as far as it is believed
-    /// ([`max_skew`](LaneOptions::max_skew)).
+    /// Returns the clock from the options. The generator follows it as far as it is credible ([`max_skew`](LaneOptions::max_skew)).
     pub fn clock(&self) -> &C {
         self.inner.clock.application()
     }
@@ -161,15 +158,15 @@ impl<C, const STRIPES: usize> LeasedGenerator<C, STRIPES>
 where
     C: Clock + Clone + Send + Sync,
 {
-    /// Opens a generator. It returns at once, in the phase [seeking](crate::Phase::Seeking): a thread looks for a lane, and
-    /// keeps the lease until the generator is dropped. Until there is a lane, each call is an error with
+    /// Opens a generator. It returns immediately, in the phase [seeking](crate::Phase::Seeking): a thread looks for a lane, and
+    /// keeps the lease until the generator is dropped. Until there is a lane, each call returns an error with
     /// [`retry_after`](LeaseError::retry_after).
     ///
-    /// The register of a server has one connection. A process that also leases worker IDs gives both a clone of one
-    /// [`SharedRegister`](crate::register::SharedRegister).
+    /// A server's register has one connection. A process that also leases worker IDs passes a clone of one
+    /// [`SharedRegister`](crate::register::SharedRegister) to both.
     ///
     /// # Errors
-    /// The options do not fit together, or the thread cannot be started.
+    /// The options contradict each other, or the thread cannot be started.
     pub fn open<R: Register + 'static>(register: R, options: LaneOptions<C, STRIPES>) -> Result<Self, OpenError>
     where
         C: 'static,
@@ -179,7 +176,8 @@ where
         let clock = BelievedClock::new(clock, millis(settings.max_skew));
         let lane_bits = space.bits();
         // It finds settings that do not fit, too: the keeper could not report them.
-        let before = build(&clock, &settings, lane_bits, Grant { lane: 0, floor_ms: 0, ceiling_ms: 0 })?;
+        let before =
+            build(&clock, &settings, lane_bits, Grant { lane: 0, floor_ms: 0, lane_floor_ms: 0, ceiling_ms: 0 })?;
         let inner = Arc::new(Inner {
             before,
             first: OnceLock::new(),
@@ -202,16 +200,16 @@ where
     /// Waits until there is a lane, for at most this time.
     ///
     /// # Errors
-    /// - The register does not answer, or has no free lane, in this time. The search goes on: the call can be repeated.
-    /// - At once: the register is for another layout or number of lanes, or refuses this process for good, as with a
-    ///   wrong password. [`OpenError::is_final`] says which errors are such.
+    /// - The register does not answer, or has no free lane, within this time. The search continues, so you can call again.
+    /// - Immediately, if the register is for another layout or number of lanes, or refuses this process permanently, as with a
+    ///   wrong password. [`OpenError::is_final`] identifies these errors.
     pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
         self.keeper.changes().wait(self.keeper.until_open(0, &self.space, timeout))
     }
 
     /// Does what [`wait_until_open`](Self::wait_until_open) does in a task of any async runtime.
     ///
-    /// It needs no timer of the runtime. Dropping the future loses nothing: the search goes on.
+    /// It needs no runtime timer. Dropping the future loses nothing: the search continues.
     ///
     /// # Errors
     /// As for [`wait_until_open`](Self::wait_until_open).
@@ -219,11 +217,11 @@ where
         self.keeper.changes().wait_async(self.keeper.until_open(0, &self.space, timeout)).await
     }
 
-    /// Mints the next ID of a session. **Lock-free** while the lane stays the same; **never waits for the register**.
+    /// Mints a session's next ID. **Lock-free** while the lane stays the same; **never waits for the register**.
     ///
     /// # Errors
-    /// There is no lane yet. The lease has run out and cannot be renewed now, or for good ([`LeaseError`]). Or as for
-    /// [`imid::Generator::generate`].
+    /// There is no lane yet, or the lease is used up and cannot be renewed, for now or permanently ([`LeaseError`]). Otherwise as
+    /// for [`imid::Generator::generate`].
     #[inline]
     pub fn generate(&self, session: SessionTag) -> Result<MessageId, LeaseError> {
         if let Some(granted) = self.running()
@@ -234,11 +232,10 @@ where
         self.try_again(|generator| generator.generate(session))
     }
 
-    /// Mints the next ID of a session. While it is refused for now, it sleeps and tries again, for at most `timeout` in
-    /// all.
+    /// Mints a session's next ID. While the refusal is temporary, it sleeps and retries, for at most `timeout` in total.
     ///
     /// # Errors
-    /// As for [`generate`](Self::generate). If the wait is longer than the rest of `timeout`, the error comes at once.
+    /// As for [`generate`](Self::generate). If the wait is longer than the rest of `timeout`, the error is returned immediately.
     pub fn generate_within(&self, session: SessionTag, timeout: Duration) -> Result<MessageId, LeaseError> {
         let call = || self.generate(session);
         self.keeper.changes().wait(retry_within(timeout, call, LeaseError::retry_after, is_announced))
@@ -246,7 +243,7 @@ where
 
     /// Does what [`generate_within`](Self::generate_within) does in a task of any async runtime.
     ///
-    /// It needs no timer of the runtime. Dropping the future takes no ID: the call that mints is the one that ends it.
+    /// It needs no runtime timer. Dropping the future loses no ID: the poll that mints is the one that completes it.
     ///
     /// ```
     /// # use imid::{SessionTag, SessionType};
@@ -273,18 +270,18 @@ where
         self.keeper.changes().wait_async(retry_within(timeout, call, LeaseError::retry_after, is_announced)).await
     }
 
-    /// Mints an ID of a session that sorts after `last`: the room's last ID, whichever host of the space minted it, and whatever has
-    /// crashed since. `None`, for a room without messages, is [`generate`](Self::generate). **Lock-free** while the lane stays the
-    /// same; **never waits for the register**: [`generate_after_within`](Self::generate_after_within) and
+    /// Mints an ID that sorts after `last`, the room's last ID, whichever host of the space minted it and whatever has crashed
+    /// since. `None`, for a room without messages, is [`generate`](Self::generate). **Lock-free** while the lane stays the same;
+    /// **never waits for the register**: [`generate_after_within`](Self::generate_after_within) and
     /// [`generate_after_async`](Self::generate_after_async) do, and are the calls for a room in which several hosts post.
     ///
-    /// A process that took the lane of one that crashed can mint up to a horizon ahead of the clock. If that takes the room's last ID
-    /// past the ceiling of this lease, the call is refused once, and the keeper raises the ceiling immediately. Only the sessions of the
-    /// room's stripe are moved ahead.
+    /// A process that took the lane of one that crashed can mint up to a horizon ahead of the clock. If that takes the room's last
+    /// ID past this lease's ceiling, the call is refused once, and the keeper raises the ceiling immediately. Only the sessions of
+    /// the room's stripe move ahead.
     ///
     /// # Errors
-    /// As for [`generate`](Self::generate). `last` is past the ceiling of the lease ([`is_used_up`](LeaseError::is_used_up)): the
-    /// ceiling is raised now. Or it is further ahead of the clock than the longest horizon of the space and twice
+    /// As for [`generate`](Self::generate). Or `last` is past the lease's ceiling ([`is_used_up`](LeaseError::is_used_up)), which
+    /// is then raised. Or it is further ahead of the clock than the longest horizon of the space and twice
     /// [`max_skew`](LaneOptions::max_skew) ([`is_skew`](LeaseError::is_skew)): no host of the space can have minted it.
     #[inline]
     pub fn generate_after(&self, last: Option<MessageId>, session: SessionTag) -> Result<MessageId, LeaseError> {
@@ -300,11 +297,12 @@ where
         self.try_again_after(last, mint)
     }
 
-    /// Mints as [`generate_after`](Self::generate_after) does. While it is refused for now, it sleeps and tries again, for at most
-    /// `timeout` in all.
+    /// Mints as [`generate_after`](Self::generate_after) does. While the refusal is temporary, it sleeps and retries, for at most
+    /// `timeout` in total.
     ///
     /// # Errors
-    /// As for [`generate_after`](Self::generate_after). If the wait is longer than the rest of `timeout`, the error comes at once.
+    /// As for [`generate_after`](Self::generate_after). If the wait is longer than the rest of `timeout`, the error is returned
+    /// immediately.
     pub fn generate_after_within(
         &self,
         last: Option<MessageId>,
@@ -329,11 +327,11 @@ where
         self.keeper.changes().wait_async(retry_within(timeout, call, LeaseError::retry_after, is_announced)).await
     }
 
-    /// Takes a run of `n` consecutive IDs of a session in one atomic step, all or nothing. 0 is an empty run.
+    /// Takes a run of `n` consecutive IDs of a session in one atomic step, all or nothing. With 0 the run is empty.
     ///
     /// # Errors
-    /// As for [`generate`](Self::generate). The limits hold for the last ID of the run. A run that is longer than
-    /// [`max_lead`](LaneOptions::max_lead) allows is an error, too, as for [`imid::Generator::batch`].
+    /// As for [`generate`](Self::generate), with the limits applied to the last ID of the run, and if the run is longer than
+    /// [`max_lead`](LaneOptions::max_lead) allows, as for [`imid::Generator::batch`].
     #[inline]
     pub fn batch(&self, session: SessionTag, n: usize) -> Result<Batch, LeaseError> {
         if let Some(granted) = self.running()
@@ -347,7 +345,7 @@ where
     /// Fills a slice with the IDs of one [`batch`](Self::batch), all or nothing.
     ///
     /// # Errors
-    /// As for [`batch`](Self::batch). The slice then has its old contents.
+    /// As for [`batch`](Self::batch). The slice is then unchanged.
     #[inline]
     pub fn fill(&self, session: SessionTag, ids: &mut [MessageId]) -> Result<(), LeaseError> {
         if let Some(granted) = self.running()
@@ -358,22 +356,21 @@ where
         self.try_again(|generator| generator.fill(session, ids))
     }
 
-    /// Makes every later ID, of every session, sort after one of another host that you trust: see
-    /// [`imid::Generator::observe`].
+    /// Makes every later ID, of every session, sort after an ID from a host that you trust: see [`imid::Generator::observe`].
     ///
     /// # Errors
-    /// The ID is more than [`max_skew`](LaneOptions::max_skew) ahead of the clock, or the clock has no usable time. Nothing
-    /// changes then.
+    /// The ID is more than [`max_skew`](LaneOptions::max_skew) ahead of the clock, or the clock has no usable time. The generator
+    /// is then unchanged.
     #[inline]
     pub fn observe(&self, id: MessageId) -> Result<(), ObserveError> {
         self.on_last(|generator| generator.observe(id)).inspect_err(|error| self.note_refused_observation(*error))
     }
 
-    /// Does what [`observe`](Self::observe) does, with a limit of your own, for IDs that a client sends: see
+    /// Does what [`observe`](Self::observe) does, with your own limit, for IDs that a client sends: see
     /// [`imid::Generator::observe_limited`].
     ///
     /// # Errors
-    /// As for [`observe`](Self::observe), with the lesser of `limit` and `max_skew` in the place of `max_skew`.
+    /// As for [`observe`](Self::observe), with the lesser of `limit` and `max_skew`.
     #[inline]
     pub fn observe_limited(&self, id: MessageId, limit: Duration) -> Result<(), ObserveError> {
         self.on_last(|generator| generator.observe_limited(id, limit))
@@ -383,7 +380,7 @@ where
     /// Makes every later ID, of every session, sort after one that is trusted, however far ahead it is: see
     /// [`imid::Generator::raise_floor`]. The floor outlives a change of the lane.
     ///
-    /// If the ID is past the ceiling of the lease, calls are an error with [`retry_after`](LeaseError::retry_after) until a renewal
+    /// If the ID is past the lease's ceiling, calls return an error with [`retry_after`](LeaseError::retry_after) until a renewal
     /// has raised the ceiling past it.
     pub fn raise_floor(&self, id: MessageId) {
         self.raise_floor_ms(id.timestamp_ms() + 1);
@@ -403,7 +400,7 @@ where
         self.inner.before.generator.longest_run()
     }
 
-    /// Returns the state of the generator, for monitoring: see [`Stats`]. [`status`](Self::status) has that of the lease.
+    /// Returns the generator's state, for monitoring: see [`Stats`]. [`status`](Self::status) has the lease's.
     pub fn stats(&self) -> Stats {
         let mut stats = self.inner.last().unwrap_or(&self.inner.before).generator.stats();
         stats.refused = self.inner.refused.load(Ordering::Relaxed);
@@ -431,16 +428,16 @@ where
         }
     }
 
-    /// Returns the state of the lease, for operators. In a forked child the lease has [stopped](crate::Phase::Stopped).
+    /// Returns the lease's state, for operators. In a forked child the lease has [stopped](crate::Phase::Stopped).
     pub fn status(&self) -> Status {
         self.keeper.state(0).status_at(self.inner.clock.believed_ms())
     }
 
-    /// Waits until the lease has [stopped](crate::Phase::Stopped), for at most `timeout`, and returns why: it was closed, the register
-    /// went back or does not fit, or its thread has panicked. `None` if it still runs.
+    /// Waits until the lease has [stopped](crate::Phase::Stopped), for at most `timeout`, and returns why: it was closed, the
+    /// register went back to an earlier state or does not fit, or its thread has panicked. `None` if it is still running.
     ///
-    /// A lease never starts again after this. If the register went back ([`is_reverted`](LeaseError::is_reverted)), do not restart
-    /// the process before the register is [recovered](crate::admin::recover): a process that starts cannot notice that it went back.
+    /// A stopped lease never starts again. If the register went back ([`is_reverted`](LeaseError::is_reverted)), do not restart the
+    /// process before the register is [recovered](crate::admin::recover): a process that starts cannot tell that it went back.
     pub fn stopped_within(&self, timeout: Duration) -> Option<LeaseError> {
         self.keeper.changes().wait(within(timeout, || self.why_ended()))
     }
@@ -464,15 +461,14 @@ where
         self.keeper.is_stopped(0).then(|| self.why_stopped().into())
     }
 
-    /// Gives the lane back, and waits for at most `timeout`. Returns whether the register has acknowledged it; it is
-    /// `true`, too, if there was no lane.
+    /// Releases the lane, and waits for at most `timeout`. Returns whether the register acknowledged it; also `true` if there was
+    /// no lane.
     ///
-    /// The generator ends at once: later calls are an error ([`LeaseError::is_closed`]). Then one or two writes tell the
-    /// register where the next holder of the lane starts. After a call without an answer the rest is given up, and the
-    /// lane stays taken for the horizon. In a forked child this does nothing and returns `false`.
+    /// The generator stops immediately: later calls return an error ([`LeaseError::is_closed`]). Then one or two writes tell the
+    /// register where the lane's next holder starts. After a call without an answer it gives up, and the lane stays taken for the
+    /// horizon. In a forked child this does nothing and returns `false`.
     ///
-    /// Dropping the generator does the same and does not wait. At the end of a program it is then the question whether
-    /// the process lives long enough for the writes.
+    /// Dropping the generator does the same without waiting, so if the program exits right after, the writes may not happen.
     pub fn close_within(&self, timeout: Duration) -> bool {
         if self.keeper.is_forked() {
             return false;
@@ -483,8 +479,8 @@ where
 
     /// Does what [`close_within`](Self::close_within) does in a task of any async runtime.
     ///
-    /// It begins when the future is polled for the first time. Dropping the future then stops nothing: the lane is given
-    /// back by the thread that keeps the lease.
+    /// It starts when the future is first polled. Dropping the future after that stops nothing: the thread that keeps the lease
+    /// releases the lane.
     pub async fn close_async(&self, timeout: Duration) -> bool {
         if self.keeper.is_forked() {
             return false;
@@ -493,8 +489,8 @@ where
         self.keeper.close_async(timeout).await
     }
 
-    /// Gives the lane back, as [`close_within`](Self::close_within) does, and waits until the register has answered: for
-    /// at most two time limits of a call, which are 4 s by default.
+    /// Releases the lane, as [`close_within`](Self::close_within) does, and waits for the register to answer: at most two call time
+    /// limits, 4 s by default.
     pub fn close(&self) {
         self.close_within(Duration::MAX);
     }
@@ -528,11 +524,14 @@ where
         &self,
         mint: impl FnMut(&Generator<BelievedClock<C>, STRIPES>) -> Result<T, GenerateError>,
     ) -> Result<T, LeaseError> {
-        self.retry(mint).map_err(|kind| {
-            self.inner.refused.fetch_add(1, Ordering::Relaxed);
-            telemetry::record_refusal(self.space.name(), self.keeper.holder(), kind);
-            kind.into()
-        })
+        self.retry(mint).map_err(|kind| self.refuse(kind))
+    }
+
+    /// Counts a refusal.
+    fn refuse(&self, kind: LeaseKind) -> LeaseError {
+        self.inner.refused.fetch_add(1, Ordering::Relaxed);
+        telemetry::record_refusal(self.space.name(), self.keeper.holder(), kind);
+        kind.into()
     }
 
     /// As [`try_again`](Self::try_again). If the ceiling is in the way, the keeper is told how far this call must go.
@@ -546,7 +545,7 @@ where
         // The ID can be in the next millisecond.
         let wanted_ms = last.map_or(0, |last| last.timestamp_ms() + 2);
         let mut too_far = None;
-        let minted = self.try_again(|generator| {
+        let minted = self.retry(|generator| {
             let minted = mint(generator);
             if minted.is_err_and(GenerateError::is_ceiling) {
                 // Another room can have taken the stripe to the ceiling already.
@@ -565,9 +564,9 @@ where
             }
             minted
         });
-        minted.map_err(|error| match too_far {
-            Some(kind) if error.is_used_up() => kind.into(),
-            _ => error,
+        minted.map_err(|kind| match (kind, too_far) {
+            (LeaseKind::UsedUp { .. }, Some(too_far)) => self.refuse(too_far),
+            _ => self.refuse(kind),
         })
     }
 
@@ -748,11 +747,11 @@ impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Tenant for LaneTenant
     }
 
     fn wanted_ms(&self) -> u64 {
-        self.0.wanted_ms.load(Ordering::Relaxed)
+        self.0.wanted_ms.swap(0, Ordering::Relaxed)
     }
 
     fn asked_ms(&self) -> u64 {
-        self.0.asked_ms.load(Ordering::Relaxed)
+        self.0.asked_ms.swap(0, Ordering::Relaxed)
     }
 
     fn start(&mut self, grant: Grant) {
@@ -767,11 +766,15 @@ impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Tenant for LaneTenant
         let now = || before.clock().refresh().unwrap_or(0);
         let (now_ms, behind) = (now(), millis(before.stats().behind));
         let reached_ms = now_ms.max(now()) + behind + u64::from(behind > 0);
-        let grant = Grant { floor_ms: grant.floor_ms.max(reached_ms), ..grant };
+        let grant = Grant { floor_ms: grant.lane_floor_ms.max(reached_ms), ..grant };
         let Ok(granted) = build(&self.0.clock, &self.0.settings, self.0.lane_bits, grant) else {
             // `open` has built one with the same settings. Callers would wait for this one for ever.
             return self.0.close();
         };
+        if let Some(last) = last {
+            // Only the rooms that were ahead stay so.
+            granted.generator.continue_after(&last.generator);
+        }
         // This thread alone adds generators, so the place is free.
         let _ = match last {
             Some(last) => last.next.set(Box::new(granted)).is_ok(),

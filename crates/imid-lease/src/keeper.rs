@@ -23,7 +23,7 @@ pub(crate) trait Tenant: Send {
     /// Returns the first unix millisecond after the last stamp of the running generator; 0 if there is none.
     fn used_until_ms(&self) -> u64;
 
-    /// Returns the least ceiling with which a call that was refused would have succeeded; 0 if there is none.
+    /// Returns the least ceiling with which a call that was refused since the last look would have succeeded; 0 if there is none.
     fn wanted_ms(&self) -> u64 {
         0
     }

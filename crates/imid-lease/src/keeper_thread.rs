@@ -143,7 +143,8 @@ fn later(until_ms: u64, step_ms: u64) -> u64 {
     until_ms.checked_next_multiple_of(step_ms).unwrap_or(until_ms)
 }
 
-/// Whose turn it is. Those whose time has come go first: a renewal must not wait for those who look for a lane.
+/// Whose turn it is. Those whose time has come and those who look for a lane take turns: a renewal must not wait for a thousand
+/// who look for a lane, and on a slow store these must not wait until no renewal is due any more.
 #[derive(Default)]
 struct Rota {
     jobs: HashMap<u64, Member>,
@@ -158,6 +159,8 @@ struct Rota {
     listings: HashMap<String, Listing>,
     /// How many jobs look for a lane.
     seeking: usize,
+    /// The last turn was that of a job whose time had come, and that wrote.
+    was_due: bool,
 }
 
 struct Given {
@@ -195,13 +198,16 @@ impl Rota {
 
     /// Lets one job go on, or makes one list. Returns whether there was something to do.
     fn step(&mut self) -> bool {
+        let is_wanted = self.given.is_some() || !self.waiting.is_empty();
         if let Some(&(due_ms, number)) = self.due.first()
             && due_ms <= monotonic_ms()
+            && !(is_wanted && self.was_due)
         {
             self.due.pop_first();
-            self.proceed(number);
+            self.was_due = self.proceed(number);
             return true;
         }
+        self.was_due = false;
         if let Some(mut given) = self.given.take() {
             if let Some(number) = given.numbers.pop_front() {
                 self.call(number, |job| {
@@ -223,9 +229,10 @@ impl Rota {
         self.due.first().map(|(due_ms, _)| *due_ms)
     }
 
-    /// Lets a job go on.
-    fn proceed(&mut self, number: u64) {
-        let Some((next, written)) = self.call(number, |job| (job.proceed(), job.take_written())) else { return };
+    /// Lets a job go on. Returns whether it has written.
+    fn proceed(&mut self, number: u64) -> bool {
+        let Some((next, written)) = self.call(number, |job| (job.proceed(), job.take_written())) else { return false };
+        let has_written = !written.is_empty();
         for key in written {
             self.note_written(number, key);
         }
@@ -245,6 +252,7 @@ impl Rota {
                 }
             }
         }
+        has_written
     }
 
     /// Tells those who look for a lane what was written, so that they do not try it.
@@ -476,15 +484,25 @@ mod tests {
     }
 
     #[test]
-    fn a_job_whose_time_has_come_goes_before_those_that_wait_for_a_list() {
+    fn jobs_whose_time_has_come_and_those_that_wait_for_a_list_take_turns() {
         let (log, said_all) = channel();
         let mut rota = rota(vec![Seeker::new("a", "lanes/1", &log), Seeker::new("b", "lanes/2", &log)]);
         (0..3).for_each(|_| assert!(rota.step()));
-        let due = Seeker { has_list: true, ..Seeker::new("due", "lanes/3", &log) };
-        rota.wake(vec![Box::new(due)]);
+        let due = |name| Box::new(Seeker { has_list: true, ..Seeker::new(name, "lanes/3", &log) }) as Box<dyn Job>;
+        rota.wake(vec![due("due"), due("next")]);
         while rota.step() {}
-        let said = said(&said_all, 8).split_off(3);
-        assert_eq!(said[..3], ["due sleeps, knows []", "a takes it", "a sleeps, knows [\"lanes/3\"]"]);
+        let said = said(&said_all, 9).split_off(3);
+        assert_eq!(
+            said,
+            [
+                "due sleeps, knows []",
+                "a takes it",
+                "a sleeps, knows [\"lanes/3\"]",
+                "next sleeps, knows []",
+                "b takes it",
+                "b sleeps, knows [\"lanes/3\", \"lanes/1\", \"lanes/3\"]"
+            ]
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What a plain generator and a leased one have in common.
+//! The interface that plain and leased generators share.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use crate::generator::LeasedGenerator;
 
 /// Mints IDs: an [`imid::Generator`] or a [`LeasedGenerator`], for code that takes either.
 ///
-/// The methods do what those of the same names do. An error of a plain generator is a [`LeaseError`] whose
-/// [`generate_error`](LeaseError::generate_error) it is.
+/// The methods do what the inherent methods of the same names do. An error of a plain generator becomes a [`LeaseError`] that
+/// contains it as [`generate_error`](LeaseError::generate_error).
 ///
 /// ```
 /// use imid::{Generator, MessageId, SessionTag, SessionType};
@@ -38,7 +38,7 @@ pub trait Mint {
     /// As for the generator.
     fn generate(&self, session: SessionTag) -> Result<MessageId, LeaseError>;
 
-    /// Mints the next ID of a session, and retries for at most `timeout` while the call is refused for now.
+    /// Mints a session's next ID, and retries for at most `timeout` while the refusal is temporary.
     ///
     /// # Errors
     /// As for the generator.
@@ -50,7 +50,7 @@ pub trait Mint {
     /// As for the generator.
     fn generate_after(&self, last: Option<MessageId>, session: SessionTag) -> Result<MessageId, LeaseError>;
 
-    /// Mints as [`generate_after`](Self::generate_after) does, and retries for at most `timeout` while the call is refused for now.
+    /// Mints as [`generate_after`](Self::generate_after) does, and retries for at most `timeout` while the refusal is temporary.
     ///
     /// # Errors
     /// As for the generator.
@@ -73,7 +73,7 @@ pub trait Mint {
     /// As for the generator.
     fn fill(&self, session: SessionTag, ids: &mut [MessageId]) -> Result<(), LeaseError>;
 
-    /// Makes every later ID, of every session, sort after one of another host that you trust.
+    /// Makes every later ID, of every session, sort after an ID from a host that you trust.
     ///
     /// # Errors
     /// As for the generator.

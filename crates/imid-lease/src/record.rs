@@ -6,9 +6,9 @@
 //! imid-lease/1 lane version=17 token=9f86d081884c7d65 holder=web-3 horizon=10000 ceiling=1795204812345 held
 //! ```
 //!
-//! The fields have this order, and one space between them. The last one is a word or has a fixed length, so that a record
-//! that was cut off is never read as another one. Times are unix milliseconds, whatever the ticks of the IDs
-//! are. A record of another format is an error, and nothing overwrites it.
+//! The fields have this order, separated by one space. The last one is a word or has a fixed length, so that a truncated record is
+//! never read as another one. Times are Unix milliseconds, whatever the tick of the IDs. A record of another format is an error,
+//! and nothing overwrites it.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The state of a lease: what its keeper publishes, and what operators and callers are told of it.
+//! The state of a lease: what its keeper publishes, and what operators and callers see of it.
 
 use std::time::Duration;
 
@@ -17,13 +17,13 @@ pub struct Status {
     pub phase: Phase,
     /// The name of the space. It tells the spaces of one register apart.
     pub space: Name,
-    /// The UUID of the space in this register, or `None` until it was read. All processes of one ID space must show the
-    /// same UUID. Each space of a register has its own.
+    /// The UUID of the space in this register, or `None` until it is read. All processes of one ID space must show the same UUID.
+    /// Each space of a register has its own.
     pub space_id: Option<String>,
-    /// The UUID of the register, or `None` until it was read. All spaces of one register show the same one. It is written
-    /// once, so a copy of a register has it too.
+    /// The UUID of the register, or `None` until it is read. All spaces of a register show the same one. It is written once, so a
+    /// copy of a register has it as well.
     pub register_id: Option<String>,
-    /// What other processes have in the space, or `None` until it was read.
+    /// What other processes have in the space, or `None` until it is read.
     pub others: Option<Others>,
     /// How many lanes or worker IDs the space has.
     pub lanes: u32,
@@ -31,16 +31,16 @@ pub struct Status {
     /// the register; zero if one is not ahead. `None` until it was read.
     pub nearest_lane: Option<Duration>,
     /// How many milliseconds the store's clock was ahead of this process's when it was last asked, or `None` if the store has no
-    /// time of its own. Below zero it was behind. Beyond [`max_skew`](crate::LaneOptions::max_skew) one of both is wrong.
+    /// time of its own. Negative if it was behind. Beyond [`max_skew`](crate::LaneOptions::max_skew), one of the two is wrong.
     pub store_ahead_ms: Option<i64>,
-    /// Whether this process found the register empty at its start. If the register was in use before, its records are
-    /// lost. An example is a file on a disk that is new after each start of a container.
+    /// Whether this process found the register empty when it started. If the register had been in use, its records are lost, for
+    /// example because the file is on a container's ephemeral disk.
     pub is_new_register: bool,
     /// Whether the register can lose acknowledged writes, and why.
     pub promise: Promise,
     /// The name under which this process holds its lane.
     pub holder: Name,
-    /// The lane that was granted last, or `None` before the first one.
+    /// The latest lane granted, or `None` before the first one.
     pub lane: Option<u16>,
     /// The first unix millisecond that no ID of this lane may have.
     pub ceiling_ms: Option<u64>,

@@ -1,5 +1,5 @@
-//! What leases tell other tools: metrics through the [`metrics`](https://docs.rs/metrics) facade, and events and spans through
-//! [`tracing`](https://docs.rs/tracing). Each is a feature of that name.
+//! Observability: metrics through the [`metrics`](https://docs.rs/metrics) facade, and events and spans through
+//! [`tracing`](https://docs.rs/tracing), each behind the feature of that name.
 //!
 //! # Metrics
 //!
@@ -9,7 +9,7 @@
 //! | `imid_lease_lane` | gauge | the lane that was granted last |
 //! | `imid_lease_seconds_left` | gauge | how far the ceiling is ahead of the clock |
 //! | `imid_lease_lead_seconds` | gauge | how far the latest ID is ahead of the clock; 0 if it is not |
-//! | `imid_lease_nearest_lane_seconds` | gauge | how far ahead of the clock a process begins that takes a lane now; absent until the lanes were read, and in a space with one lane |
+//! | `imid_lease_nearest_lane_seconds` | gauge | how far ahead of the clock a process would start that takes a lane now; absent until the lanes are read, and in a space with one lane |
 //! | `imid_lease_weak` | gauge | 1 if the register can lose acknowledged writes, else 0; absent until it was asked |
 //! | `imid_lease_renewals_total` | counter | acknowledged writes |
 //! | `imid_lease_lost_total` | counter | leases that were lost to other processes |
@@ -19,10 +19,11 @@
 //! | `imid_lease_register_seconds` | histogram | how long a call of the register took, by `store`, `call` and `outcome` |
 //!
 //! All but the histogram have the labels `space` and `holder`. They are set when the lease is opened, before the register has
-//! answered, and updated at each renewal and each change, so `imid_lease_seconds_left` is what was left then. A call that waits, such as `generate_within`, counts each of its attempts.
-//! Only refusals are counted where IDs are minted: a call that succeeds costs the same as without the feature.
+//! answered, and updated at each renewal and each change, so `imid_lease_seconds_left` is what was left then. A call that waits,
+//! such as `generate_within`, counts each of its attempts. Minting counts only refusals: a successful call costs the same as
+//! without the feature.
 //!
-//! The reasons are `opening`, `no_lane`, `clock`, `silent`, `used_up`, `reverted`, `no_space`, `mismatch`, `format`, `closed` and
+//! The reasons are `opening`, `no_lane`, `clock`, `silent`, `used_up`, `skew`, `reverted`, `no_space`, `mismatch`, `format`, `closed` and
 //! `generator`: the generator itself refuses, because of its clock or of an overload. A forked child counts nothing. The
 //! calls are `list`, `read`, `write` and `time`, and the outcomes `ok` and `error`. The store is [`Register::name`].
 //!
@@ -35,9 +36,9 @@
 //! | `renewal is late` | WARN | less than a quarter of the horizon is left below the ceiling; once until the next renewal | `left_ms` |
 //! | `clock is not followed` | WARN | the clock has jumped; once until it is followed again | `clock_ms`, `believed_ms` |
 //! | `register is weak` | WARN | it can lose acknowledged writes; once | `reason` |
-//! | `register went back` | ERROR | a record is older than what was acknowledged; it mints nothing any more | `key` |
-//! | `generator sealed` | INFO | it mints nothing in the lane any more | `end_ms` |
-//! | `keeper panicked` | ERROR | the thread that keeps the lease has ended, as by a fault of a register; it mints up to its ceiling | `reason` |
+//! | `register went back` | ERROR | a record is older than what was acknowledged; minting stops permanently | `key` |
+//! | `generator sealed` | INFO | it has stopped minting in the lane | `end_ms` |
+//! | `keeper panicked` | ERROR | the thread that keeps the lease has terminated, for example because of a faulty register; minting continues up to the ceiling | `reason` |
 //!
 //! Each has the target `imid_lease` and the fields `space` and `holder`.
 //!
@@ -250,7 +251,7 @@ mod events {
         pub(crate) fn tell(&mut self) {
             for event in std::mem::take(&mut self.events) {
                 match event {
-                    Event::Granted(Grant { lane, floor_ms, ceiling_ms }) => {
+                    Event::Granted(Grant { lane, floor_ms, ceiling_ms, .. }) => {
                         tell!(self, info, lane, floor_ms, ceiling_ms, "lane granted");
                     }
                     Event::Sealed { end_ms } => tell!(self, info, end_ms, "generator sealed"),

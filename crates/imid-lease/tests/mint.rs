@@ -4,12 +4,13 @@ mod faulty;
 #[allow(dead_code, reason = "another test uses the rest")]
 mod opened;
 
-use std::sync::Arc;
-use std::thread;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use faulty::FaultyRegister;
-use imid::clock::{Clock, ManualClock, SystemClock};
+use imid::clock::{Clock, ClockError, ManualClock, SystemClock};
 use imid::{Generator, MessageId, SessionTag, SessionType};
 use imid_lease::admin::{self, FreeIf};
 use imid_lease::{LaneOptions, LeaseError, LeasedGenerator, Mint, Phase};
@@ -44,18 +45,90 @@ fn raise_floor_makes_the_next_owner_of_a_partition_sort_after_the_stored_id() {
     assert!(after.stats().lead > 1_900 * MS, "{:?}", after.stats());
 }
 
+/// Takes the lane away, and waits until there is another one.
+fn change_lane<C: Clock + Clone + Send + Sync, const STRIPES: usize>(
+    ids: &LeasedGenerator<C, STRIPES>,
+    register: &FaultyRegister,
+) {
+    let (lane, lost) = (ids.status().lane.unwrap(), ids.status().lost);
+    admin::free(&mut register.clone(), "lanes", lane, FreeIf::Forced).unwrap();
+    wait_until("another lane", || ids.status().lost > lost && ids.status().phase == Phase::Holding);
+}
+
 #[test]
 fn raise_floor_holds_for_the_next_lane_too() {
-    let register = FaultyRegister::new();
-    let ids = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
-    for _ in 0..5 {
-        let floor = ids.generate_within(room(), 1_000 * MS).unwrap().timestamp_ms() + 100;
+    let (register, mut rounds) = (FaultyRegister::new(), 0);
+    let options = options().horizon(2_000 * MS);
+    let ids = LeasedGenerator::open(register.clone(), options).and_then(opened).unwrap();
+    while rounds < 2 {
+        let floor = SystemClock.now_ms().unwrap() + 1_500;
         ids.raise_floor_ms(floor);
-        let (lane, lost) = (ids.status().lane.unwrap(), ids.status().lost);
-        admin::free(&mut register.clone(), "lanes", lane, FreeIf::Forced).unwrap();
-        wait_until("another lane", || ids.status().lost > lost && ids.status().phase == Phase::Holding);
-        assert!(ids.generate_within(room(), 1_000 * MS).unwrap().timestamp_ms() >= floor);
+        change_lane(&ids, &register);
+        let minted = ids.generate_within(room(), 2_000 * MS).unwrap().timestamp_ms();
+        assert!(minted >= floor, "{} ms below", floor - minted);
+        // On a machine that stalls, the clock is past the floor.
+        rounds += u32::from(SystemClock.now_ms().unwrap() < floor);
     }
+}
+
+/// The system's clock, which one thread reads only after something has happened.
+#[derive(Clone, Default)]
+struct Held(Arc<Mutex<Option<(ThreadId, Hook)>>>);
+
+type Hook = Box<dyn FnOnce() + Send>;
+
+impl Clock for Held {
+    fn now_ms(&self) -> Result<u64, ClockError> {
+        let is_due = |(thread, _): &(ThreadId, Hook)| *thread == thread::current().id();
+        let hook = self.0.lock().unwrap().take_if(|held| is_due(held));
+        if let Some((_, hook)) = hook {
+            hook();
+        }
+        SystemClock.now_ms()
+    }
+}
+
+/// The lane changes while a call observes an ID.
+#[test]
+fn an_observed_id_holds_for_the_lane_that_was_taken_meanwhile() {
+    let (register, clock) = (FaultyRegister::new(), Held::default());
+    let options = options().horizon(2_000 * MS).max_skew(1_500 * MS).clock(clock.clone());
+    let ids = Arc::new(LeasedGenerator::open(register.clone(), options).and_then(opened).unwrap());
+    let seen = MessageId::last_at(SystemClock.now_ms().unwrap() + 1_400).unwrap();
+    let (has_changed, changing) = (Arc::new(AtomicBool::new(false)), Arc::clone(&ids));
+    let flag = Arc::clone(&has_changed);
+    let hook: Hook = Box::new(move || {
+        change_lane(&changing, &register);
+        flag.store(true, Ordering::SeqCst);
+    });
+    *clock.0.lock().unwrap() = Some((thread::current().id(), hook));
+    ids.observe(seen).unwrap();
+    assert!(has_changed.load(Ordering::SeqCst));
+    assert!(ids.generate_within(room(), 2_000 * MS).unwrap() > seen);
+}
+
+/// A room that is ahead stays ahead in the next lane, and takes no room of another stripe with it.
+#[test]
+fn a_change_of_the_lane_moves_only_the_rooms_that_were_ahead() {
+    let register = FaultyRegister::new();
+    let options = options().horizon(4_000 * MS).stripes::<2>();
+    let ids = LeasedGenerator::open(register.clone(), options).and_then(opened).unwrap();
+    let rooms = |stripe| SessionTag::from_u32(stripe).unwrap();
+    let (far, near) = (rooms(0), rooms(1));
+    let now = || SystemClock.now_ms().unwrap();
+    let (seen, mut rounds) = (MessageId::last_at(now() + 3_500).unwrap(), 0);
+    let mut last = ids.generate_after_within(Some(seen), far, 1_000 * MS).unwrap();
+    assert!(last > seen);
+    while rounds < 2 && now() < seen.timestamp_ms() {
+        change_lane(&ids, &register);
+        let next = ids.generate_within(far, 1_000 * MS).unwrap();
+        assert!(next > last);
+        last = next;
+        let minted = ids.generate(near).unwrap();
+        assert!(minted.timestamp_ms() <= now() + 1, "{} ms ahead", minted.timestamp_ms() - now());
+        rounds += 1;
+    }
+    assert!(rounds > 0);
 }
 
 #[test]

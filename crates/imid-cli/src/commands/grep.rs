@@ -100,7 +100,7 @@ struct Filter {
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
-        let (needle, filter) = (self.needle()?, self.filter(self.scheme, report)?);
+        let (needle, filter) = (self.needle()?, self.filter(self.scheme)?);
         let (mut files, mut has_found) = (Vec::new(), false);
         for path in paths(&self.files) {
             match path {
@@ -159,8 +159,8 @@ impl Args {
         Ok(Needle::Ids(self.id.iter().map(read).collect::<Result<_, _>>()?))
     }
 
-    fn filter(&self, scheme: Option<Scheme>, report: &Report) -> Result<Filter, Stop> {
-        let times = self.times.times(&self.zone, report)?;
+    fn filter(&self, scheme: Option<Scheme>) -> Result<Filter, Stop> {
+        let times = self.times.times(&self.zone)?;
         let mut filter = Filter { times, sessions: Vec::new(), is_any_session: self.session.is_empty() };
         if filter.is_any_session {
             return Ok(filter);

@@ -49,7 +49,7 @@ impl Command {
             Self::Inspect(args) => args.run(out, report),
             Self::Grep(args) => args.run(out, report),
             Self::Tag(args) => args.run(out, report),
-            Self::Range(args) => args.run(out, report),
+            Self::Range(args) => args.run(out),
             Self::Check(args) => args.run(out, report),
             Self::Stats(args) => args.run(out, report),
             Self::Risk(args) => args.run(out),

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::Out;
 use crate::json;
 use crate::output::{FormatArgs, Writer};
-use crate::report::{Report, Stop, quote};
+use crate::report::{Stop, quote};
 use crate::scheme::SchemeArg;
 use crate::time::{Day, TIME_FORMS, TimeRange, ZoneArg};
 
@@ -60,7 +60,7 @@ JSON members:
   first_uuid, last_uuid: the UUID views of the IDs, if they have one";
 
 impl Args {
-    pub(crate) fn run(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
+    pub(crate) fn run(&self, out: &mut Out) -> Result<(), Stop> {
         let scheme = self.scheme.scheme;
         let writer = self.format.writer(scheme)?.unwrap_or(Writer::Form(Form::Text));
         let (ids, times) = match (&self.prefix, scheme) {
@@ -74,7 +74,7 @@ impl Args {
                 ));
             }
             (None, _) => {
-                let times = self.times(report)?;
+                let times = self.times()?;
                 (of_times(scheme, &times)?, times)
             }
         };
@@ -101,10 +101,10 @@ impl Args {
         ids.iter().try_for_each(|id| writer.write_id(out, id))
     }
 
-    fn times(&self, report: &Report) -> Result<Range<u64>, Stop> {
+    fn times(&self) -> Result<Range<u64>, Stop> {
         match &self.day {
             Some(day) => day.times(&self.zone).map_err(|problem| Stop::Usage(format!("--day: {problem}"))),
-            None => self.times.times(&self.zone, report),
+            None => self.times.times(&self.zone),
         }
     }
 }

@@ -41,18 +41,15 @@ pub(crate) enum TimeUnit {
     Us,
     /// Nanoseconds
     Ns,
-    /// The unit with which a number is a time from 1973 to 5138
-    Auto,
 }
 
 impl TimeUnit {
-    /// Returns the nanoseconds of this unit.
-    const fn nanoseconds(self, whole: u64) -> u128 {
-        match (self, whole) {
-            (Self::S, _) | (Self::Auto, ..100_000_000_000) => 1_000_000_000,
-            (Self::Ms, _) | (Self::Auto, ..100_000_000_000_000) => 1_000_000,
-            (Self::Us, _) | (Self::Auto, ..100_000_000_000_000_000) => 1_000,
-            (Self::Ns | Self::Auto, _) => 1,
+    const fn nanoseconds(self) -> u128 {
+        match self {
+            Self::S => 1_000_000_000,
+            Self::Ms => 1_000_000,
+            Self::Us => 1_000,
+            Self::Ns => 1,
         }
     }
 }
@@ -97,7 +94,7 @@ impl TimeField {
             }
             None => TimeUnit::Ms,
         };
-        let nanoseconds = unit.nanoseconds(whole);
+        let nanoseconds = unit.nanoseconds();
         // The digits of the fraction that count are those of nanoseconds.
         let digits = format!("{fraction:0<9.9}").parse::<u128>().unwrap_or_default();
         let ns = u128::from(whole) * nanoseconds + digits * nanoseconds / 1_000_000_000;
@@ -138,8 +135,6 @@ fn without_zone(text: &str) -> String {
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum TimeArg {
     UnixMs(u64),
-    /// Unix milliseconds that would be a time of the last decades in seconds.
-    LikeSeconds(u64),
     /// A date, and its text.
     Date(Date, String),
     /// A day before the present one, by its number of days. Which date it is depends on the zone.
@@ -156,7 +151,7 @@ impl TimeArg {
     /// Returns the time in unix milliseconds, with a local time in this zone. A date is its first millisecond.
     fn in_zone(&self, zone: &ZoneArg) -> Result<u64, String> {
         match self {
-            Self::UnixMs(unix_ms) | Self::LikeSeconds(unix_ms) => Ok(*unix_ms),
+            Self::UnixMs(unix_ms) => Ok(*unix_ms),
             Self::Date(date, text) => {
                 // Where clocks go forward at midnight, the day begins later.
                 let start = date.to_zoned(zone.zone()).map_err(|_| past_the_end(text))?;
@@ -184,16 +179,11 @@ pub(crate) struct TimeRange {
 }
 
 impl TimeRange {
-    /// Returns the times, with dates and times without an offset in this zone. Notes a number that looks like seconds.
-    pub(crate) fn times(&self, zone: &ZoneArg, report: &Report) -> Result<Range<u64>, Stop> {
+    /// Returns the times, with dates and times without an offset in this zone.
+    pub(crate) fn times(&self, zone: &ZoneArg) -> Result<Range<u64>, Stop> {
         let ms = |option: &str, time: &Option<TimeArg>, missing| {
             let Some(time) = time else { return Ok::<_, Stop>(missing) };
-            let ms = time.in_zone(zone).map_err(|problem| Stop::Usage(format!("{option}: {problem}")))?;
-            if let TimeArg::LikeSeconds(_) = time {
-                let time = zone.rfc3339(ms);
-                report.note(format_args!("{ms} is read as milliseconds, {time}; for unix seconds, write {ms}s"));
-            }
-            Ok(ms)
+            time.in_zone(zone).map_err(|problem| Stop::Usage(format!("{option}: {problem}")))
         };
         let times = ms("--from", &self.from, 0)?..ms("--to", &self.to, u64::MAX)?;
         if times.is_empty() {
@@ -222,17 +212,10 @@ pub(crate) struct AboveTime {
 }
 
 impl AboveTime {
-    /// Returns the time, with a date and a time without an offset in this zone. A number that looks like seconds is an error: a
-    /// time that is too early would be ignored.
+    /// Returns the time, with a date and a time without an offset in this zone.
     pub(crate) fn ms(&self, zone: &ZoneArg) -> Result<Option<u64>, Stop> {
-        let wrong = |problem: String| Stop::Usage(format!("--above: {problem}"));
-        match &self.above {
-            None => Ok(None),
-            Some(TimeArg::LikeSeconds(number)) => {
-                Err(wrong(format!("expected unix milliseconds, found {number}; for unix seconds, write {number}s")))
-            }
-            Some(time) => time.in_zone(zone).map(Some).map_err(wrong),
-        }
+        let ms = self.above.as_ref().map(|time| time.in_zone(zone)).transpose();
+        ms.map_err(|problem| Stop::Usage(format!("--above: {problem}")))
     }
 }
 
@@ -284,8 +267,10 @@ fn parse_time_at(text: &str, now: Timestamp) -> Result<TimeArg, String> {
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if let Some(number) = Number::read(text).filter(|number| is_digits(text) || number.fraction.is_empty()) {
         let unix_ms = number.whole.parse().map_err(|_| past_the_end(text))?;
-        let is_like_seconds = SECONDS_OF_OUR_TIME.contains(&unix_ms);
-        return Ok(if is_like_seconds { TimeArg::LikeSeconds(unix_ms) } else { TimeArg::UnixMs(unix_ms) });
+        if SECONDS_OF_OUR_TIME.contains(&unix_ms) {
+            return Err(format!("expected unix milliseconds, found {text}; for unix seconds, write {unix_ms}s"));
+        }
+        return Ok(TimeArg::UnixMs(unix_ms));
     }
     if let Some(seconds) = text.strip_suffix('s').filter(|seconds| is_digits(seconds)) {
         let unix_ms = seconds.parse().ok().and_then(|seconds: u64| seconds.checked_mul(1_000));
@@ -457,11 +442,6 @@ mod tests {
             (TimeUnit::Ms, "1763640000.9", 1_763_640_000),
             (TimeUnit::Us, "1763640000123999", 1_763_640_000_123),
             (TimeUnit::Ns, "1763640000123999999", 1_763_640_000_123),
-            (TimeUnit::Auto, "1763640000", 1_763_640_000_000),
-            (TimeUnit::Auto, "1763640000.5", 1_763_640_000_500),
-            (TimeUnit::Auto, "1763640000123", 1_763_640_000_123),
-            (TimeUnit::Auto, "1763640000123999", 1_763_640_000_123),
-            (TimeUnit::Auto, "1763640000123999999", 1_763_640_000_123),
             (TimeUnit::S, "2025-11-20T12:00:00Z", 1_763_640_000_000),
         ] {
             assert_eq!(field(unit).parse(text), Ok(ms), "{text} {unit:?}");
@@ -517,7 +497,6 @@ mod tests {
             ("2025-11-20 12:00 UTC", expected - 250),
         ] {
             let time = parse_time_at(text, now).unwrap();
-            assert!(!matches!(time, TimeArg::LikeSeconds(_)), "{text}");
             assert_eq!(time.in_zone(&ZoneArg::default()), Ok(ms), "{text}");
         }
         for (text, start) in [
@@ -581,11 +560,12 @@ mod tests {
 
     #[test]
     fn a_number_of_seconds_is_noticed() {
-        for (text, looks_like_seconds) in
-            [("1763640000", true), ("631152000", true), ("0", false), ("5", false), ("1763640000000", false)]
-        {
-            let time = parse_time_arg(text).unwrap();
-            assert_eq!(matches!(time, TimeArg::LikeSeconds(_)), looks_like_seconds, "{text}");
+        for text in ["1763640000", "631152000"] {
+            let expected = format!("expected unix milliseconds, found {text}; for unix seconds, write {text}s");
+            assert_eq!(parse_time_arg(text), Err(expected));
+        }
+        for (text, ms) in [("0", 0), ("5", 5), ("631151999", 631_151_999), ("1763640000000", 1_763_640_000_000)] {
+            assert_eq!(parse_time_arg(text), Ok(TimeArg::UnixMs(ms)));
         }
     }
 }

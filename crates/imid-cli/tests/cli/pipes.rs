@@ -144,3 +144,25 @@ fn too_little_memory_is_one_line_and_status_1() {
         assert_eq!((ran.status.code(), err.as_ref()), (Some(1), "error: out of memory\n"), "{args:.40}");
     }
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn one_core_tags_as_several_do() {
+    let line = |n: u64| format!("{{\"s\":\"{}\",\"t\":{}}}\n", n % 7, 1_763_640_000_000 + n);
+    let mut lines: String = (0..50_000).map(line).collect();
+    let args = "tag --session-field s --time-field t --seed 1";
+    for _ in 0..2 {
+        let core = "taskset -c $(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')";
+        let command = format!("exec {core} {} {args}", env!("CARGO_BIN_EXE_imid"));
+        let alone = assert_cmd::Command::new("sh").args(["-c", &command]).write_stdin(lines.as_str()).output().unwrap();
+        let ran = imid(args, lines.as_str());
+        // Not `assert_eq`: the lines are too many to print.
+        assert!(alone.stdout == ran.out.as_bytes() && ran.out.lines().count() == 50_000);
+        assert_eq!(
+            (alone.status.code(), String::from_utf8_lossy(&alone.stderr).as_ref()),
+            (Some(ran.status), &*ran.err)
+        );
+        // The error names the last line that was written.
+        lines += "{\n";
+    }
+}

@@ -55,6 +55,7 @@ struct Seen {
 struct Present {
     lane: u16,
     floor_ms: u64,
+    lane_floor_ms: u64,
     /// The greatest ceiling that was acknowledged.
     ceiling_ms: u64,
     /// The record as it was last read, or written with an acknowledgement.
@@ -149,10 +150,15 @@ pub(crate) struct Engine {
     longest_horizon_ms: u64,
     /// The greatest ceiling of all lanes, as they were last listed.
     granted_ms: u64,
-    /// What a call asked for when the lanes were last listed for it, and when.
+    /// The ceiling that calls wait for; 0 if for none.
+    wanted_ms: u64,
+    /// What a call asks for more than is known to be granted; 0 if none does.
     asked_ms: u64,
-    asked_at_ms: Option<u64>,
-    /// The same, once the register has answered.
+    /// When the lanes were last listed for such a call, and how often in vain since it was of use.
+    looked_at_ms: Option<u64>,
+    vain_looks: u32,
+    /// For which call they are being listed, and were listed last.
+    looking_for_ms: u64,
     answered_ms: u64,
     backoff: Backoff,
     /// When the lanes were listed, and when to list them again.
@@ -194,8 +200,11 @@ impl Engine {
             longest_horizon_ms: config.horizon_ms,
             followed_at_ms: None,
             granted_ms: 0,
+            wanted_ms: 0,
             asked_ms: 0,
-            asked_at_ms: None,
+            looked_at_ms: None,
+            vain_looks: 0,
+            looking_for_ms: 0,
             answered_ms: 0,
             config,
             meta: None,
@@ -240,7 +249,7 @@ impl Engine {
     pub(crate) fn poll(&mut self, at: Moment, random: u128) -> Action {
         let token = Token(random as u64);
         self.random = (random >> 64) as u64;
-        self.used_until_ms = self.used_until_ms.max(at.used_until_ms);
+        self.note(at);
         self.begin_to_close();
         match &self.step {
             Step::Look { at_ms } if *at_ms > at.mono_ms => self.sleep(*at_ms),
@@ -280,6 +289,15 @@ impl Engine {
             | Step::Checking
             | Step::Releasing
             | Step::CheckingRelease => Action::Wait,
+        }
+    }
+
+    /// Takes into account what the generator has used, and what calls have wanted.
+    fn note(&mut self, at: Moment) {
+        self.used_until_ms = self.used_until_ms.max(at.used_until_ms);
+        self.wanted_ms = self.wanted_ms.max(at.wanted_ms);
+        if at.asked_ms > 0 {
+            self.asked_ms = at.asked_ms;
         }
     }
 
@@ -461,6 +479,7 @@ impl Engine {
 
 impl Present {
     fn grant(&self) -> Grant {
-        Grant { lane: self.lane, floor_ms: self.floor_ms, ceiling_ms: self.ceiling_ms }
+        let Self { lane, floor_ms, lane_floor_ms, ceiling_ms, .. } = *self;
+        Grant { lane, floor_ms, lane_floor_ms, ceiling_ms }
     }
 }

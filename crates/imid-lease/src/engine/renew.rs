@@ -9,8 +9,12 @@ use crate::record::{LaneRecord, LaneState, Token};
 /// with more each crash would take the IDs further ahead.
 const MOST_MARGIN_MS: u64 = 1_000;
 
-/// The least time between two attempts to write for calls that wait. Each call that must wait for the next one is late by this.
+/// The least time between two attempts to write for calls that wait, and between two lists for them. Each call that must wait for the
+/// next one is late by this.
 pub(crate) const FOLLOW_GAP_MS: u64 = 10;
+
+/// How often the time between two lists is doubled, while they show nothing that calls ask for: to 0.64 s.
+const MOST_DOUBLINGS: u32 = 6;
 
 impl Engine {
     /// Raises the ceiling of the present lane, if it is time.
@@ -35,7 +39,8 @@ impl Engine {
         if due_ms > at.mono_ms {
             return self.ask_or_sleep(at, due_ms);
         }
-        let ceiling_ms = self.raise(at, present.record.ceiling_ms, at.mono_ms.saturating_sub(present.since_ms));
+        let known_for_ms = at.mono_ms.saturating_sub(present.since_ms);
+        let ceiling_ms = self.raise(at, present.record.ceiling_ms, present.floor_ms, known_for_ms);
         let ceiling_ms = ceiling_ms.max(followed.unwrap_or(0));
         if ceiling_ms <= present.record.ceiling_ms {
             return self.ask_or_sleep(at, at.mono_ms + MIN_GAP_MS);
@@ -59,23 +64,35 @@ impl Engine {
     /// Nothing is to be written before this time. A list for calls never goes before a write: many rooms with IDs from far ahead would
     /// else use up the lease.
     fn ask_or_sleep(&mut self, at: Moment, until_ms: u64) -> Action {
-        if self.must_ask(at) {
-            (self.asked_ms, self.asked_at_ms) = (at.asked_ms, Some(at.mono_ms));
-            self.step = Step::Asking;
-            return Action::List;
+        let gap_ms = FOLLOW_GAP_MS << self.vain_looks.min(MOST_DOUBLINGS);
+        let allowed_ms = self.looked_at_ms.map_or(0, |looked| looked + gap_ms);
+        if !self.is_beyond(at, self.asked_ms) {
+            return self.sleep(until_ms);
         }
-        self.sleep(until_ms)
+        if allowed_ms > at.mono_ms {
+            return self.sleep(until_ms.min(allowed_ms));
+        }
+        (self.looking_for_ms, self.looked_at_ms) = (std::mem::take(&mut self.asked_ms), Some(at.mono_ms));
+        self.step = Step::Asking;
+        Action::List
+    }
+
+    /// The lanes were listed for a call.
+    pub(super) fn answer(&mut self, at: Moment) {
+        self.answered_ms = self.looking_for_ms;
+        let is_vain = self.is_beyond(at, self.looking_for_ms);
+        self.vain_looks = if is_vain { self.vain_looks.saturating_add(1) } else { 0 };
     }
 
     /// Returns the ceiling that a refused call wants, if it is above this one and near enough, and a margin for the calls that follow
     /// it.
     fn follow(&self, at: Moment, ceiling_ms: u64) -> Option<u64> {
-        let most_ms = self.most_ms(at)?;
-        if at.wanted_ms <= ceiling_ms || at.wanted_ms > most_ms {
+        let (wanted_ms, most_ms) = (self.wanted_ms, self.most_ms(at)?);
+        if wanted_ms <= ceiling_ms || wanted_ms > most_ms {
             return None;
         }
-        let margin_ms = (self.config.horizon_ms / 16).min(MOST_MARGIN_MS).min((most_ms - at.wanted_ms) / 8);
-        Some(at.wanted_ms + margin_ms)
+        let margin_ms = (self.config.horizon_ms / 16).min(MOST_MARGIN_MS).min((most_ms - wanted_ms) / 8);
+        Some(wanted_ms + margin_ms)
     }
 
     /// Returns how far a ceiling is raised because a call wants it: as far ahead as any clock explains, or to what another lane was granted.
@@ -85,12 +102,9 @@ impl Engine {
         Some(by_clock.max(self.granted_ms.saturating_add(1)).min(END_OF_TIME_MS))
     }
 
-    /// Returns whether to look what was granted, because a call wants more than is known. A call that repeats what an earlier one wanted
-    /// is not a reason for a while.
-    fn must_ask(&self, at: Moment) -> bool {
-        let gap_ms = if at.asked_ms == self.asked_ms { 10 * MIN_GAP_MS } else { FOLLOW_GAP_MS };
-        let is_soon = self.asked_at_ms.is_some_and(|asked| at.mono_ms < asked + gap_ms);
-        at.asked_ms > 0 && !is_soon && self.most_ms(at).is_some_and(|most_ms| at.asked_ms > most_ms)
+    /// Returns whether this is more than is known to be granted, and than any clock explains.
+    fn is_beyond(&self, at: Moment, asked_ms: u64) -> bool {
+        self.most_ms(at).is_some_and(|most_ms| asked_ms > most_ms)
     }
 
     /// Returns how far ahead of the clock a ceiling is raised because a call wants it. The last ID of a room can be a horizon ahead of
@@ -99,12 +113,13 @@ impl Engine {
         self.longest_horizon_ms.saturating_add(self.config.max_skew_ms.saturating_mul(2))
     }
 
-    pub(super) fn raise(&self, at: Moment, ceiling_ms: u64, known_for_ms: u64) -> u64 {
+    pub(super) fn raise(&self, at: Moment, ceiling_ms: u64, floor_ms: u64, known_for_ms: u64) -> u64 {
         let raise = Raise {
             now_ms: at.now_ms,
             horizon_ms: self.config.horizon_ms,
             ceiling_ms,
             known_for_ms,
+            floor_ms,
             used_until_ms: self.used_until_ms,
             acknowledged_ago_ms: self.acknowledged_at_ms.map(|then| at.mono_ms.saturating_sub(then)),
         };

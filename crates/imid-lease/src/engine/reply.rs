@@ -7,14 +7,14 @@ impl Engine {
     /// Takes a reply into account. The reply may come after the engine has given up waiting for it
     /// ([`Outcome::Unknown`]).
     pub(crate) fn reply(&mut self, at: Moment, reply: Reply) {
-        self.used_until_ms = self.used_until_ms.max(at.used_until_ms);
+        self.note(at);
         match reply {
             Reply::Listed(listed) => {
                 if matches!(self.step, Step::Asking) {
                     self.step = Step::Keep;
                     if let Ok(records) = listed {
-                        self.answered_ms = self.asked_ms;
                         self.note_lanes(records.iter().filter_map(|(_, record)| record.lane.as_ref()));
+                        self.answer(at);
                     }
                     return;
                 }
@@ -99,6 +99,7 @@ impl Engine {
         let taken = Present {
             lane,
             floor_ms,
+            lane_floor_ms: floor_ms,
             ceiling_ms: record.ceiling_ms,
             since_ms: at.mono_ms,
             attempts: vec![(attempt, record.clone())],
@@ -207,6 +208,8 @@ impl Engine {
                 let start_ms = taken.floor_ms.max(at.now_ms.unwrap_or(0));
                 taken.room_ms = taken.ceiling_ms.saturating_sub(start_ms);
                 self.present = Some(*taken);
+                // Calls that wanted more of the lane before want it of this one again, or do not want it any more.
+                self.wanted_ms = 0;
                 self.has_tried_own = true;
                 self.step = Step::Start;
             }

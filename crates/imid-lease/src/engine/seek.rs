@@ -262,7 +262,7 @@ impl Engine {
         if is_far && !accepts_far {
             return None;
         }
-        let ceiling_ms = self.raise(at, floor_ms, seen.unchanged_ms(at));
+        let ceiling_ms = self.raise(at, floor_ms, floor_ms, seen.unchanged_ms(at));
         if ceiling_ms <= floor_ms.max(self.used_until_ms) {
             return None;
         }

@@ -7,9 +7,9 @@
 //! sum=8c5c3cdd2d1b8f0a
 //! ```
 //!
-//! A write makes a new file, syncs it, renames it over the old one, and syncs the folder. So the file is always a whole
-//! one, the old or the new. The lock is another file, `NAME.lock`, which is never replaced: a lock on a file that is
-//! renamed away would let two processes in.
+//! A write creates a new file, syncs it, renames it over the old one, and syncs the folder, so the file is always complete, either
+//! old or new. The lock is a separate file, `NAME.lock`, which is never replaced: a lock on a file that is renamed away would let
+//! two processes in.
 
 mod lock;
 mod place;
@@ -31,17 +31,17 @@ const FORMAT: &str = "imid-register/1";
 /// | | [`owned`](Self::owned) | [`shared`](Self::shared) |
 /// | --- | --- | --- |
 /// | who uses it | one process | several processes of one machine |
-/// | the lock is held | until the register is dropped or the process ends | during each call |
-/// | another process | is refused at once | waits, for at most the time limit |
+/// | the lock is held | until the register is dropped or the process exits | during each call |
+/// | another process | is refused immediately | waits, for at most the time limit |
 ///
-/// **Strong** on Linux and Android: a write is on the disk before it is acknowledged, as far as the disk keeps its word.
-/// If the folder cannot be synced, the outcome is unknown. A forked child inherits no lock. **Weak** elsewhere, because
-/// a network file system cannot be told from a local one there, and Windows cannot sync a folder.
+/// **Strong** on Linux and Android: a write is on disk before it is acknowledged, as long as the disk does not lie. If the folder
+/// cannot be synced, the outcome is unknown. A forked child inherits no lock. **Weak** elsewhere, because a network file system
+/// cannot be told from a local one there, and Windows cannot sync a folder.
 ///
-/// Refused are a file on a network file system, a file with a wrong checksum, a file with several names (hard links),
-/// and a file that another machine wrote, where both machines have an ID (`/etc/machine-id`). If the file is on a disk that
-/// does not survive a restart of the machine or container, nothing can notice this:
-/// [`Status::is_new_register`](crate::Status::is_new_register) says that the register was empty at the start.
+/// Refused are a file on a network file system, a file with a wrong checksum, a file with several names (hard links), and a file
+/// that another machine wrote, where both machines have an ID (`/etc/machine-id`). A file on a disk that does not survive a restart
+/// of the machine or container cannot be detected; [`Status::is_new_register`](crate::Status::is_new_register) says that the
+/// register was empty at the start.
 #[derive(Debug)]
 pub struct FileRegister {
     path: PathBuf,
@@ -53,10 +53,10 @@ pub struct FileRegister {
 }
 
 impl FileRegister {
-    /// Opens a register for this process alone. The file is created if there is none; its folder must exist.
+    /// Opens a register for this process alone. The file is created if it does not exist; its folder must exist.
     ///
     /// # Errors
-    /// Another process uses it, or another register of this process. Also as for [`shared`](Self::shared).
+    /// Another process, or another register of this process, uses the file; or as for [`shared`](Self::shared).
     pub fn owned(path: impl AsRef<Path>) -> Result<Self, RegisterError> {
         Self::open(path.as_ref(), false)?.locked_for_life()
     }
@@ -96,8 +96,8 @@ impl FileRegister {
         Ok(register)
     }
 
-    /// Opens a register to look at it. It takes no lock and creates nothing: a reader always finds a whole file, because
-    /// a write replaces it. Each write is an error.
+    /// Opens a register read-only. It takes no lock and creates nothing: a reader always finds a complete file, because a write
+    /// replaces it. Each write is an error.
     ///
     /// # Errors
     /// As for [`shared`](Self::shared).

@@ -32,7 +32,7 @@ impl MemoryRegister {
         Self::default()
     }
 
-    /// Makes each call an error, or answers again: to test what an application does without the store.
+    /// Makes every call fail, or succeed again, to test what an application does without the store.
     pub fn set_down(&self, is_down: bool) {
         lock(&self.0).is_down = is_down;
     }

@@ -57,20 +57,20 @@ pub use tls::Tls;
 
 /// A store of small records, each under a key, with an atomic compare-and-set.
 ///
-/// Uniqueness rests on two promises of the store. They hold for each key on its own:
-/// - **Linearizable**: a compare-and-set takes effect at one moment between its call and its answer, or not at all. All
-///   holders see these moments in one order. After a call without an answer the write may still take effect later.
+/// Uniqueness rests on two promises of the store, for each key separately:
+/// - **Linearizable**: a compare-and-set takes effect at one moment between its call and its answer, or not at all, and all holders
+///   see these moments in one order. After a call without an answer, the write may still take effect later.
 /// - **Durable**: an acknowledged write survives the crash of the store and of its machine.
 ///
 /// A key is 1 to 128 of the characters `A-Z`, `a-z`, `0-9`, `-`, `_`, `.`, `:` and `/`. A value is 1 to 1,024 characters of
-/// printable ASCII. Other keys and values are errors. Each write has a random token in its value, so two writes never
-/// write equal values. Comparing the values therefore compares version and token.
+/// printable ASCII. Other keys and values are errors. Each write has a random token in its value, so no two writes write equal
+/// values, and comparing values compares version and token.
 ///
-/// Each call ends within the time limit that the adapter was made with; after calls that could not connect, within up to five
-/// of them. After a broken connection the next call connects again.
+/// Each call returns within the adapter's time limit, or within up to five of them after calls that could not connect. After a
+/// broken connection, the next call reconnects.
 ///
-/// A register of a server has one connection. [`SharedRegister`] gives one to several holders, whose calls wait for their
-/// turn besides.
+/// A server's register has one connection. [`SharedRegister`] shares it among several holders, whose calls then also wait for their
+/// turn.
 pub trait Register: Send {
     /// Returns the value of a key, or `None` if there is no record.
     ///
@@ -80,8 +80,7 @@ pub trait Register: Send {
     /// The store cannot be reached, or its answer cannot be understood.
     fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError>;
 
-    /// Returns all records whose keys begin with a prefix, in the order of their keys. The records need not be of one
-    /// moment.
+    /// Returns all records whose keys begin with a prefix, in key order. They need not be a consistent snapshot.
     ///
     /// # Errors
     /// As for [`read`](Self::read).
@@ -103,8 +102,7 @@ pub trait Register: Send {
 
     /// Returns whether the store keeps both promises, as far as the adapter can tell.
     ///
-    /// The adapter of a server reads the server's settings when it connects. Before the first call it has not seen
-    /// them.
+    /// A server's adapter reads the settings when it connects, so before the first call it has not seen them.
     fn promise(&self) -> Promise;
 
     /// Returns the name of the adapter, for logs and metrics. By default it is that of its type, such as
@@ -128,7 +126,7 @@ pub trait Register: Send {
 pub enum Promise {
     /// With its present settings it cannot.
     Strong,
-    /// It can, for this reason. IDs can come twice after it has lost a write.
+    /// It can, for this reason. After it has lost a write, IDs can be duplicated.
     Weak(Cow<'static, str>),
 }
 
@@ -238,7 +236,7 @@ fn check_write(access: Access, key: &str, seen: Option<&str>, value: &str) -> Re
 /// How long a call of an adapter may take by default.
 pub const DEFAULT_TIME_LIMIT: Duration = Duration::from_secs(2);
 
-/// The store did not answer a call, or its answer cannot be understood.
+/// The store did not answer a call, or its answer cannot be parsed.
 #[derive(Debug)]
 pub struct RegisterError {
     context: String,
@@ -261,8 +259,7 @@ impl RegisterError {
         self
     }
 
-    /// Says that the same call fails again, however often it is repeated: a wrong password, or a database that does not
-    /// exist.
+    /// Marks the error as permanent: retrying cannot help, as with a wrong password or a database that does not exist.
     #[must_use]
     pub fn permanent(mut self) -> Self {
         self.is_final = true;
@@ -279,13 +276,13 @@ impl RegisterError {
         self
     }
 
-    /// Returns whether the URL cannot be used: it cannot be understood, or needs a feature that was not compiled in.
+    /// Returns whether the URL cannot be used: it is invalid, or needs a feature that was not compiled in.
     pub const fn is_url(&self) -> bool {
         self.is_url
     }
 
-    /// Returns whether the same call fails again, however often it is repeated, until somebody changes the settings of
-    /// this process or of the store.
+    /// Returns whether the error is permanent: the same call keeps failing until someone changes the settings of this process or of
+    /// the store.
     pub const fn is_final(&self) -> bool {
         self.is_final || self.is_url || self.is_another_machine
     }

@@ -1,50 +1,58 @@
 //! MySQL and MariaDB.
 
+mod semi_sync;
+
 use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
 
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Error, Opts, OptsBuilder, Row, UrlError};
 
 use super::query::{Words, check_rest};
-use super::remote::{Failure, Records, Remote, Server, Settings, promise, remote_register};
+use super::remote::{Failure, Records, Remote, Server, Settings, Weakness, promise, remote_register};
 #[cfg(feature = "tls")]
 use super::tls::Files;
 use super::tls::{Check, Tls, check_feature};
 use super::worker::Deadline;
-use super::{Access, Promise, RegisterError};
+use super::{Access, MAX_KEY_LEN, MAX_VALUE_LEN, Promise, RegisterError};
+use semi_sync::{Commit, SemiSync};
 
 remote_register! {
     /// A register in MySQL 5.7 or later, or in MariaDB 10.3 or later.
     ///
-    /// The records are rows of the InnoDB table `imid_register`. The first call creates it. Users without the right to
-    /// create tables need one that exists, with the rights to select, insert and update:
+    /// The records are rows of the InnoDB table `imid_register`. The first call creates it. A user that may not create tables needs
+    /// an existing one, with the privileges to select, insert and update:
     ///
     /// ```sql
     /// CREATE TABLE imid_register (name varbinary(128) PRIMARY KEY, value varbinary(1024) NOT NULL) ENGINE = InnoDB;
     /// ```
     ///
-    /// A table with text columns or with another engine is refused, and so is a read-only server.
+    /// A table with text columns, shorter ones, no primary key, or another engine is refused, and so is a read-only server.
     ///
     /// **Weak** if `innodb_flush_log_at_trx_commit` is not 1, if `innodb_doublewrite` is off, if the binary log is on
-    /// and `sync_binlog` is not 1, and on a node of a Galera cluster, whose commits may be in memory only. A fail-over
-    /// to an asynchronous replica can lose acknowledged writes; the adapter sees no sign of that.
+    /// and `sync_binlog` is not 1, and on a node of a Galera cluster, whose commits may be in memory only.
     ///
-    /// The table `session_connect_attrs` of the performance schema shows `imid-lease/HOLDER` as the `program_name` of the
-    /// connection.
+    /// A fail-over to an asynchronous replica can lose acknowledged writes. **Weak** is therefore also a MariaDB with replicas
+    /// while semi-synchronous replication is off, and a server that has waited for a replica for too long. While it is on, the
+    /// counter of commits that no replica has confirmed is read before and after each write: if it has grown, as after a
+    /// `KILL QUERY`, the outcome of the write is unknown. Not seen: an asynchronous replica of MySQL, and one that is not
+    /// connected.
+    ///
+    /// The table `session_connect_attrs` of the performance schema shows `imid-lease/HOLDER` as the connection's `program_name` (on
+    /// MariaDB with `performance_schema=ON` only).
     MysqlRegister, Mysql
 }
 
 impl MysqlRegister {
     /// Reads a URL, such as `mysql://user:password@host:3306/database?require_ssl=true`. Does not connect yet.
     ///
-    /// With the feature `tls`, the URL can have the settings of the crate `mysql_async`: `require_ssl=true` encrypts, and
-    /// checks that the certificate of the server is for the host. `verify_ca=false` accepts any certificate;
-    /// `verify_identity=false` is refused without it, because the client checks the host all the same. The authorities are
-    /// those of the system, or those in the file `ssl-ca`. `ssl-cert` and `ssl-key` are the files of a certificate for the
-    /// server. Without `require_ssl=true` the connection is plain text.
+    /// With the feature `tls`, the URL can have the settings of the crate `mysql_async`: `require_ssl=true` encrypts, and checks
+    /// that the certificate of the server is for the host. `verify_ca=false` accepts any certificate; `verify_identity=false` is
+    /// refused without it, because the client checks the host anyway. The CAs are the system's, or those in the file `ssl-ca`.
+    /// `ssl-cert` and `ssl-key` are the files of a client certificate. Without `require_ssl=true` the connection is plain text.
     ///
     /// # Errors
-    /// The URL cannot be understood, it names no database, or it needs the feature `tls`.
+    /// The URL is invalid, names no database, or needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
         Ok(Self(Mysql::parse(url, |mysql| mysql)?))
     }
@@ -124,7 +132,7 @@ fn take_tls(words: &mut Words) -> Result<Option<Tls>, RegisterError> {
     let (required, authority, host) = (flag("require_ssl")?, flag("verify_ca")?, flag("verify_identity")?);
     let files = Tls::from_words(words, ["ssl-ca", "ssl-cert", "ssl-key"])?;
     if words.take("built_in_roots")?.is_some() {
-        return Err(words.wrong("`ssl-ca`, or nothing for the authorities of the system, and no `built_in_roots`"));
+        return Err(words.wrong("`ssl-ca`, or nothing for the system's CAs, and no `built_in_roots`"));
     }
     if required != Some(true) {
         // The client ignores the others.
@@ -178,10 +186,60 @@ const DUPLICATE_KEY: u16 = 1062;
 /// The statement lost against another one and wrote nothing: a deadlock, or (from MariaDB 11.6 on) a row that changed.
 const LOST: [u16; 2] = [1213, 1020];
 
-impl Server for Mysql {
-    type Connection = Conn;
+/// A connection, and how its server replicated when that was read last.
+pub(crate) struct Connection {
+    conn: Conn,
+    replication: SemiSync,
+}
 
-    async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<(Conn, Promise), Failure> {
+impl Deref for Connection {
+    type Target = Conn;
+
+    fn deref(&self) -> &Conn {
+        &self.conn
+    }
+}
+
+impl DerefMut for Connection {
+    fn deref_mut(&mut self) -> &mut Conn {
+        &mut self.conn
+    }
+}
+
+const SWITCHED_OFF: &str = "semi-synchronous replication was switched off while this process was connected, so commits that waited \
+    for a replica were acknowledged without one";
+
+impl Connection {
+    /// Reads how the server replicates, if commits have waited for a replica until now.
+    async fn begin(&mut self) -> Result<SemiSync, Failure> {
+        let before = self.replication;
+        if before.is_on() {
+            self.replication = SemiSync::read(&mut self.conn).await?;
+            // It was switched off since the last write, and on again or not.
+            if SemiSync::commit(before, self.replication) == Commit::Weak {
+                return Err(Weakness(SWITCHED_OFF).into());
+            }
+        }
+        Ok(self.replication)
+    }
+
+    /// Refuses the answer of a write that no replica has confirmed.
+    async fn end(&mut self, before: SemiSync) -> Result<(), Failure> {
+        if before.is_on() {
+            self.replication = SemiSync::read(&mut self.conn).await?;
+        }
+        match SemiSync::commit(before, self.replication) {
+            Commit::Acknowledged => Ok(()),
+            Commit::Unknown => Err("the server has acknowledged a commit that no replica has confirmed".into()),
+            Commit::Weak => Err(Weakness(SWITCHED_OFF).into()),
+        }
+    }
+}
+
+impl Server for Mysql {
+    type Connection = Connection;
+
+    async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<(Connection, Promise), Failure> {
         let mut conn = Self::connect(self, settings, deadline).await?;
         match check_table(&mut conn).await {
             Err(failure) if settings.access == Access::Write && is_no_table(&failure) => {
@@ -191,14 +249,18 @@ impl Server for Mysql {
             checked => checked?,
         }
         let promise = promise_of(&mut conn).await?;
-        Ok((conn, promise))
+        let replication = SemiSync::read(&mut conn).await?;
+        Ok((Connection { conn, replication }, promise))
     }
 
     fn is_final(failure: &Failure) -> bool {
         is_final(failure)
     }
 
-    async fn promise(conn: &mut Conn) -> Result<Option<Promise>, Failure> {
+    async fn promise(conn: &mut Connection) -> Result<Option<Promise>, Failure> {
+        if !conn.replication.is_on() {
+            conn.replication = SemiSync::read(conn).await?;
+        }
         promise_of(conn).await.map(Some)
     }
 }
@@ -209,16 +271,22 @@ pub(crate) fn is_final(failure: &Failure) -> bool {
 }
 
 impl Records for Mysql {
-    async fn read(conn: &mut Conn, key: &str) -> Result<Option<String>, Failure> {
+    async fn read(conn: &mut Connection, key: &str) -> Result<Option<String>, Failure> {
         Ok(conn.exec_first("SELECT value FROM imid_register WHERE name = ?", (key,)).await?)
     }
 
-    async fn list(conn: &mut Conn, prefix: &str) -> Result<Vec<(String, String)>, Failure> {
+    async fn list(conn: &mut Connection, prefix: &str) -> Result<Vec<(String, String)>, Failure> {
         let query = "SELECT name, value FROM imid_register WHERE LEFT(name, ?) = ?";
         Ok(conn.exec(query, (prefix.len(), prefix)).await?)
     }
 
-    async fn compare_and_set(conn: &mut Conn, key: &str, seen: Option<&str>, value: &str) -> Result<bool, Failure> {
+    async fn compare_and_set(
+        conn: &mut Connection,
+        key: &str,
+        seen: Option<&str>,
+        value: &str,
+    ) -> Result<bool, Failure> {
+        let before = conn.begin().await?;
         let written = match seen {
             None => conn.exec_drop("INSERT INTO imid_register (name, value) VALUES (?, ?)", (key, value)).await,
             Some(seen) => {
@@ -227,16 +295,23 @@ impl Records for Mysql {
             }
         };
         match written {
-            Ok(()) => Ok(conn.affected_rows() == 1),
+            Ok(()) => {
+                let is_written = conn.affected_rows() == 1;
+                conn.end(before).await?;
+                Ok(is_written)
+            }
             Err(Error::Server(error)) if error.code == DUPLICATE_KEY || LOST.contains(&error.code) => Ok(false),
             Err(error) => Err(error.into()),
         }
     }
 
-    async fn now_ms(conn: &mut Conn) -> Result<Option<u64>, Failure> {
+    async fn now_ms(conn: &mut Connection) -> Result<Option<u64>, Failure> {
         Ok(conn.query_first("SELECT CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS UNSIGNED)").await?)
     }
 }
+
+/// The columns of the table, and how many bytes they hold at least.
+const COLUMNS: [(&str, usize); 2] = [("name", MAX_KEY_LEN), ("value", MAX_VALUE_LEN)];
 
 /// Refuses a table that does not compare bytes, or that can lose writes. Queries of the information schema would be
 /// shorter, but they can open all tables of a server.
@@ -247,9 +322,24 @@ async fn check_table(conn: &mut Conn) -> Result<(), Failure> {
     for column in conn.query::<Row, _>("SHOW COLUMNS FROM imid_register").await? {
         let text = |name| column.get_opt::<String, _>(name).and_then(Result::ok).unwrap_or_default();
         let (name, data_type) = (text("Field"), text("Type"));
-        if ["name", "value"].contains(&name.as_str()) && !data_type.starts_with("varbinary") {
-            return wrong("varbinary", data_type);
+        let Some((_, least)) = COLUMNS.into_iter().find(|(column, _)| *column == name) else { continue };
+        let length = data_type.strip_prefix("varbinary(").and_then(|rest| rest.strip_suffix(')')?.parse().ok());
+        match length {
+            None => return wrong("varbinary", data_type),
+            // A server that is not strict cuts values off.
+            Some(length) if length < least => return wrong(&format!("varbinary({least})"), data_type),
+            Some::<usize>(_) => {}
         }
+    }
+    let mut indexes: HashMap<String, Vec<(String, bool)>> = HashMap::new();
+    for column in conn.query::<Row, _>("SHOW INDEX FROM imid_register WHERE Non_unique = 0").await? {
+        let text = |name| column.get_opt::<String, _>(name).and_then(Result::ok);
+        let part = (text("Column_name").unwrap_or_default(), text("Sub_part").is_some());
+        indexes.entry(text("Key_name").unwrap_or_default()).or_default().push(part);
+    }
+    // Without it, each of two processes that create a record succeeds.
+    if !indexes.into_values().any(|columns| columns == [("name".to_owned(), false)]) {
+        return wrong("a primary key of the column name", "none".into());
     }
     match engine(conn, r"imid\_register").await? {
         Some(engine) if engine.eq_ignore_ascii_case("InnoDB") => Ok(()),
@@ -290,5 +380,6 @@ pub(crate) async fn promise_of(conn: &mut Conn) -> Result<Promise, Failure> {
     if is("wsrep_on", "ON") {
         weaknesses.push("this is a node of a Galera cluster, whose nodes can answer with old records".into());
     }
+    weaknesses.extend(SemiSync::read(conn).await?.weakness());
     Ok(promise(&weaknesses))
 }

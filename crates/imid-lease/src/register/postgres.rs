@@ -16,42 +16,41 @@ use super::query::Words;
 use super::remote::{Failure, Records, Remote, Server, Settings, Weakness, promise, remote_register};
 use super::tls::{Check, Tls, check_feature};
 use super::worker::Deadline;
-use super::{Access, Promise, RegisterError};
+use super::{Access, MAX_KEY_LEN, MAX_VALUE_LEN, Promise, RegisterError};
 use crate::changes::lock;
 
 remote_register! {
     /// A register in PostgreSQL 11 or later.
     ///
-    /// The records are rows of the table `imid_register`, in the first schema of the search path. The first call
-    /// creates it. Users without the right to create tables need one that exists, with the rights to select, insert and
-    /// update:
+    /// The records are rows of the table `imid_register`, in the first schema of the search path. The first call creates it. A user
+    /// that may not create tables needs an existing one, with the privileges to select, insert and update:
     ///
     /// ```sql
     /// CREATE TABLE imid_register (key text COLLATE "C" PRIMARY KEY, value text NOT NULL);
     /// ```
     ///
-    /// Each write is one statement, which sets `synchronous_commit` for itself, whatever the default of the session is.
-    /// No statement is prepared and no setting is kept, so a connection pooler may be in between. A standby is refused.
+    /// Each write is one statement, which sets `synchronous_commit` for itself, whatever the session's default. No statement is
+    /// prepared and no setting is kept, so a connection pooler may sit in between. A standby is refused.
     ///
-    /// A write that the server answers with a warning counts as one without an answer: PostgreSQL warns when it stops to
-    /// wait for a synchronous standby, because somebody has cancelled the statement, and answers success. If somebody empties
-    /// `synchronous_standby_names` meanwhile, it answers success without a warning, so the setting is read again after each
-    /// write that waits for a standby. A value that a trigger has changed counts as one without an answer too.
+    /// A write that the server answers with a warning counts as unanswered: PostgreSQL warns, and reports success, if the wait for
+    /// a synchronous standby is canceled. If `synchronous_standby_names` is emptied meanwhile, it reports success without a
+    /// warning, so the setting is read again after each write that waits for a standby. A value that a trigger has changed counts
+    /// as unanswered as well.
     ///
-    /// **Weak** with `fsync` or `full_page_writes` off and with an unlogged table. Also while
-    /// `synchronous_standby_names` is empty, if there are standbys, or physical replication slots, or a timeline above
-    /// 1: a fail-over to an asynchronous standby can lose acknowledged writes, or has lost some. The settings are read
-    /// every 10 s, and a register that was weak once stays weak for its process.
+    /// **Weak** with `fsync` or `full_page_writes` off, and with an unlogged table. Also weak while `synchronous_standby_names` is
+    /// empty if there are standbys, physical replication slots, or a timeline above 1: a fail-over to an asynchronous standby can
+    /// lose acknowledged writes, or has lost some. The settings are read every 10 s, and a register that was once weak stays weak
+    /// for its process.
     PostgresRegister, Postgres
 }
 
 impl PostgresRegister {
     /// Reads a URL, such as `postgres://user:password@host:5432/database?sslmode=verify-full`. Does not connect yet.
     ///
-    /// The options of libpq that the crate `tokio-postgres` knows can follow. `?application_name=chat` names the
-    /// connection; without it, the name is `imid-lease/HOLDER`, of which PostgreSQL shows the first 63 characters. Several
-    /// hosts can be named. The one that takes writes is used, unless `target_session_attrs` says otherwise. They are tried
-    /// one after another, and each has an equal part of the time limit.
+    /// The libpq options that the crate `tokio-postgres` supports can follow. `?application_name=chat` names the connection;
+    /// without it, the name is `imid-lease/HOLDER`, of which PostgreSQL shows the first 63 characters. If the URL names several
+    /// hosts, they are tried in turn, each for an equal part of the time limit, and the one that takes writes is used, unless
+    /// `target_session_attrs` says otherwise.
     ///
     /// With the feature `tls`, the URL can have libpq's `sslmode`, `sslrootcert` (a file, or `system`), `sslcert`, `sslkey` and
     /// `channel_binding`:
@@ -59,16 +58,16 @@ impl PostgresRegister {
     /// | `sslmode` | the connection is | the certificate of the server |
     /// | --- | --- | --- |
     /// | `disable` | plain text | |
-    /// | `prefer`, the default | encrypted if the server can, else plain text | is not checked, so whoever is in between can read and change all |
-    /// | `require` | encrypted | is signed by an authority in `sslrootcert`; without it, as for `verify-full` |
-    /// | `verify-ca` | encrypted | is signed by an authority in `sslrootcert`, which must be a file |
-    /// | `verify-full` | encrypted | is signed by an authority in `sslrootcert`, or else of the system, and is for the host |
+    /// | `prefer`, the default | encrypted if the server can, else plain text | is not checked, so an attacker in between can read and change everything |
+    /// | `require` | encrypted | is signed by a CA in `sslrootcert`; without it, as for `verify-full` |
+    /// | `verify-ca` | encrypted | is signed by a CA in `sslrootcert`, which must be a file |
+    /// | `verify-full` | encrypted | is signed by a CA in `sslrootcert`, or a system CA, and matches the host |
     ///
     /// libpq checks nothing for `require` without `sslrootcert`. `sslrootcert=system` alone means `verify-full`, as in libpq.
     /// `channel_binding=require` also proves that the server knows the password.
     ///
     /// # Errors
-    /// The URL cannot be understood, or it needs the feature `tls`.
+    /// The URL is invalid, or needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
         Ok(Self(Postgres::parse(url, |postgres| postgres)?))
     }
@@ -364,10 +363,15 @@ const EMPTIED: &str = "synchronous_standby_names was emptied while this process 
 
 /// The timeline is in the first eight digits of the name of a log file.
 const SETTINGS: &str = "SELECT current_setting('fsync'), current_setting('full_page_writes'), \
-    current_setting('synchronous_standby_names'), (SELECT count(*) FROM pg_stat_replication), \
+    current_setting('synchronous_standby_names'), (SELECT count(*) FROM pg_stat_get_wal_senders()), \
     (SELECT relpersistence = 'u' FROM pg_class WHERE oid = to_regclass($1)), \
     (SELECT count(*) FROM pg_replication_slots WHERE slot_type = 'physical'), \
-    left(pg_walfile_name(pg_current_wal_lsn()), 8) > '00000001'";
+    left(pg_walfile_name(pg_current_wal_lsn()), 8) > '00000001', \
+    (SELECT count(*) FILTER (WHERE indisunique AND indisvalid AND indnkeyatts = 1 AND indpred IS NULL AND indexprs IS NULL) > 0 \
+        FROM pg_index WHERE indrelid = to_regclass($1)), \
+    (SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum) FROM pg_attribute \
+        WHERE attrelid = to_regclass($1) AND (attname = 'key' AND atttypmod BETWEEN 0 AND 131 \
+        OR attname = 'value' AND atttypmod BETWEEN 0 AND 1027))";
 
 /// A connection, and the last warning of its server.
 pub(crate) struct Connection {
@@ -535,6 +539,14 @@ where
 /// Reads the settings that make the commits of a table durable.
 pub(crate) async fn promise_of(client: &Connection, table: &str) -> Result<Promise, Failure> {
     let row = client.query_typed_one(SETTINGS, &[(&table, Type::TEXT)]).await?;
+    let is_there = row.try_get::<_, Option<bool>>(4)?.is_some();
+    if is_there && !row.try_get::<_, bool>(7)? {
+        return Err(format!("expected a primary key in the table {table}, found none").into());
+    }
+    if let Some(found) = row.try_get::<_, Option<&str>>(8)? {
+        let expected = format!("{MAX_KEY_LEN} characters in the column key and {MAX_VALUE_LEN} in value");
+        return Err(format!("expected {expected} of the table {table}, found {found}").into());
+    }
     let mut weaknesses = Vec::new();
     for (column, setting) in ["fsync", "full_page_writes"].into_iter().enumerate() {
         if row.try_get::<_, &str>(column)? != "on" {

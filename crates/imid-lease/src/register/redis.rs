@@ -15,25 +15,25 @@ use super::{Promise, RegisterError};
 remote_register! {
     /// A register in Redis 5 or later, or in Valkey. It is always **weak**.
     ///
-    /// Redis answers a write before the write is safe. A restart or a fail-over can lose what was acknowledged, and
-    /// nobody can notice the loss. Two holders may then have the same lane. With `appendonly yes` and `appendfsync
-    /// always` on a single server, a restart loses less.
+    /// Redis answers a write before the write is safe. A restart or a fail-over can lose what was acknowledged, and nothing can
+    /// detect the loss. Two holders may then have the same lane. With `appendonly yes` and `appendfsync always` on a single server,
+    /// a restart loses less.
     ///
-    /// The records are the fields of one hash, `imid:register`. No eviction policy may remove it: `allkeys-lru` and its
-    /// like are for caches. A replica is refused. Redis Cluster is supported only if the URL names the node of this
-    /// key. `CLIENT LIST` shows `imid-lease/HOLDER` as the name of the connection.
+    /// The records are the fields of one hash, `imid:register`. No eviction policy may remove it: `allkeys-lru` and the like are
+    /// for caches. A replica is refused. Redis Cluster is supported only if the URL names the node of this key. `CLIENT LIST` shows
+    /// `imid-lease/HOLDER` as the name of the connection.
     RedisRegister, RedisServer
 }
 
 impl RedisRegister {
     /// Reads a URL, such as `rediss://user:password@host:6379/0`. Does not connect yet.
     ///
-    /// `redis://` is plain text. `rediss://` needs the feature `tls`, and checks that the certificate of the server is for the
-    /// host. Then the URL can have the names of redis-cli: `cacert`, a file of authorities instead of those of the
-    /// system, and the files `cert` and `key` of a certificate for the server. The user can be empty.
+    /// `redis://` is plain text. `rediss://` needs the feature `tls`, and checks that the server's certificate matches the host.
+    /// The URL can then have redis-cli's parameters: `cacert`, a file of CAs instead of the system's, and the files `cert` and
+    /// `key` of a client certificate. The user can be empty.
     ///
     /// # Errors
-    /// The URL cannot be understood, or it needs the feature `tls`.
+    /// The URL is invalid, or needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
         Ok(Self(RedisServer::parse(url)?))
     }

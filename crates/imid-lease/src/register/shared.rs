@@ -1,4 +1,4 @@
-//! One register that several holders use.
+//! One register for several holders.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -14,8 +14,7 @@ use crate::engine::clock_judgement::{offset, time_of};
 use crate::keeper_thread::KeeperThread;
 use crate::options::millis;
 
-/// A register that several holders of a process share, so that the process has one connection. Clones are the same
-/// register.
+/// A register that several holders in a process share, so that the process has one connection. Clones are the same register.
 ///
 /// ```
 /// use imid_lease::register::{MemoryRegister, SharedRegister};
@@ -27,15 +26,15 @@ use crate::options::millis;
 /// # Ok::<(), imid_lease::OpenError>(())
 /// ```
 ///
-/// Calls take turns in the order in which they were made. One thread keeps all leases and worker IDs that were opened with clones of
-/// one `SharedRegister`; one list answers all of them that wait for it, and a reading of the store's time all calls within a second.
-/// A lease and a segment make one call at a time, so **with n holders a call can take n time limits** while the store does not answer.
-/// On a slow store, leases hold while their number times the time of a call is at most a tenth of the horizon, 1 s by default. Each
+/// Calls are served first come, first served. One thread keeps all leases and worker IDs that were opened with clones of one
+/// `SharedRegister`; one list answers all that wait for it, and one reading of the store's time all calls within a second. A lease
+/// and a segment make one call at a time, so **with n holders a call can take n time limits** while the store does not answer. On a
+/// slow store, leases hold while their number times the time of a call is at most a tenth of the horizon, 1 s by default. Each
 /// worker ID counts as a lease. [`promise`](Register::promise) and [`name`](Register::name) do not wait.
 ///
-/// The connection has the name of the holder whose call was the first one.
+/// The connection has the name of the holder that called first.
 ///
-/// After a call has panicked, and in a forked child, each call is an error.
+/// After a call has panicked, and in a forked child, every call is an error.
 #[derive(Clone)]
 pub struct SharedRegister(Arc<Shared>);
 

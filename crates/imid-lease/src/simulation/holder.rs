@@ -39,6 +39,8 @@ pub(super) struct Holder {
     pub(super) wanted_ms: u64,
     /// The same of one that wants more than any lane is known to be granted.
     pub(super) asked_ms: u64,
+    /// Whether a post has ever waited for a higher ceiling.
+    pub(super) has_wanted: bool,
     pub(super) minted: u64,
 }
 
@@ -66,6 +68,7 @@ impl Holder {
             refusals: 0,
             wanted_ms: 0,
             asked_ms: 0,
+            has_wanted: false,
             minted: 0,
         }
     }
@@ -100,8 +103,8 @@ impl Holder {
             mono_ms: true_ms,
             now_ms: Some(self.now_ms(true_ms)),
             used_until_ms: self.generator.as_ref().map_or(0, |generator| generator.used_until_ms(rules)),
-            wanted_ms: self.wanted_ms,
-            asked_ms: self.asked_ms,
+            wanted_ms: std::mem::take(&mut self.wanted_ms),
+            asked_ms: std::mem::take(&mut self.asked_ms),
         }
     }
 

@@ -57,7 +57,9 @@ pub(super) enum Fault {
     Lead { ms: u64 },
     /// A process mints far ahead of its time although another lane is near.
     FarAhead,
-    /// A process that should mint cannot.
+    /// The IDs of a process do not follow the time.
+    Behind,
+    /// A process that should mint cannot, or one that should end does not.
     Stuck,
     /// A process that holds a lane cannot mint after the last ID of a room.
     Closed { ahead_ms: u64 },
@@ -224,7 +226,13 @@ impl World {
                 Action::Start(grant) => {
                     self.instances += 1;
                     let holder = &mut self.holders[index];
-                    let generator = Generator::new(self.instances, grant);
+                    let before_ms = holder.generator.as_ref().map_or(0, |generator| generator.used_until_ms(rules));
+                    let generator = Generator::new(self.instances, grant, before_ms);
+                    if grant.floor_ms < before_ms {
+                        // Worker IDs go on at this floor.
+                        self.fail(Fault::Order { ms: grant.floor_ms, after_ms: before_ms });
+                    }
+                    let holder = &mut self.holders[index];
                     holder.former.extend(holder.generator.replace(generator));
                     self.check_lead(grant.ceiling_ms);
                 }
@@ -266,10 +274,10 @@ impl World {
         let holder = &mut self.holders[index];
         if matches!(call, Action::Write { .. }) && holder.engine.phase() == Phase::Holding {
             // A renewal that a post waits for does not wait for the gap of others.
-            let (before, gap_ms) = if holder.wanted_ms == 0 {
-                (holder.renewed_at_ms, MIN_GAP_MS)
-            } else {
+            let (before, gap_ms) = if holder.has_wanted {
                 (holder.renewed_before_ms, FOLLOW_GAP_MS)
+            } else {
+                (holder.renewed_at_ms, MIN_GAP_MS)
             };
             let is_soon = before.is_some_and(|then| now_ms < then + gap_ms);
             holder.renewed_before_ms = holder.renewed_at_ms.replace(now_ms);
@@ -409,6 +417,7 @@ impl World {
             let wanted_ms = last_ms + 2;
             if wanted_ms <= (time_ms + holder.engine.follows_ms()).max(holder.engine.granted_ms() + 1) {
                 holder.wanted_ms = holder.wanted_ms.max(wanted_ms);
+                holder.has_wanted = true;
             } else {
                 holder.asked_ms = wanted_ms;
             }
@@ -490,7 +499,8 @@ impl World {
             }
         }
         self.minted += last_ms - first_ms + 1;
-        let fewer = self.width.saturating_sub(self.holders[index].config.space.bits());
+        // Not its configuration, which is that of its next start.
+        let fewer = self.width.saturating_sub(self.holders[index].engine.config().space.bits());
         for part in (lane << fewer)..((lane + 1) << fewer) {
             let overlap = self.minted_in.entry(part).or_default().add(Run { first_ms, last_ms, instance });
             // The last millisecond that both have. The ones before it are shared if it is.

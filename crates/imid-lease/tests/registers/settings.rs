@@ -103,6 +103,55 @@ pub(crate) fn mysql_weak(store: &Store) {
     );
 }
 
+/// There is no replica, so a commit waits until somebody kills it or switches the waiting off. MariaDB answers success to both.
+pub(crate) fn mysql_semi_sync(store: &Store) {
+    let set = |value: &str| client(store, &format!("SET GLOBAL rpl_semi_sync_master_{value}"));
+    let key = fresh_key();
+    assert!(store.open().compare_and_set(&key, None, "1").unwrap());
+    set("timeout = 1000000000");
+    set("wait_no_slave = ON");
+    let _undo = Undo(
+        store,
+        &["SET GLOBAL rpl_semi_sync_master_enabled = OFF", "SET GLOBAL rpl_semi_sync_master_timeout = DEFAULT"],
+    );
+    for (ends, words, kept) in [
+        ("kill", "the server has acknowledged a commit that no replica has confirmed", "2"),
+        ("off", "semi-synchronous replication was switched off while this process was connected", "3"),
+    ] {
+        set("enabled = ON");
+        let mut register = store.open();
+        register.now_ms().unwrap();
+        assert_eq!(register.promise().to_string(), "strong");
+        let written = thread::scope(|scope| {
+            let seen = register.read(&key).unwrap();
+            let (register, key) = (&mut register, &key);
+            let writes = scope.spawn(move || register.compare_and_set(key, seen.as_deref(), kept));
+            let waits = "FROM information_schema.processlist WHERE state LIKE 'Waiting for semi-sync%'";
+            let waiting = || client(store, &format!("SELECT id {waits}")).lines().nth(1).map(str::to_owned);
+            let id = loop {
+                assert!(!writes.is_finished(), "it does not wait for a replica");
+                match waiting() {
+                    Some(id) => break id,
+                    None => thread::sleep(Duration::from_millis(20)),
+                }
+            };
+            if ends == "kill" {
+                client(store, &format!("KILL QUERY {id}"));
+            } else {
+                set("enabled = OFF");
+            }
+            writes.join().unwrap()
+        });
+        let error = written.unwrap_err().to_string();
+        assert!(error.contains(words), "{ends}: {error}");
+        assert_eq!(register.promise().to_string().starts_with("weak: "), ends == "off", "{}", register.promise());
+        assert_eq!(register.read(&key).unwrap().as_deref(), Some(kept), "it was written here, and only here");
+    }
+    let mut register = store.open();
+    assert!(register.compare_and_set(&key, Some("3"), "4").unwrap(), "a server without replicas is used");
+    assert_eq!(register.promise().to_string(), "strong");
+}
+
 pub(crate) fn mysql_table(store: &Store) {
     let error = |create: &str| {
         client(store, &format!("CREATE DATABASE other; CREATE TABLE other.imid_register {create}"));
@@ -119,9 +168,45 @@ pub(crate) fn mysql_table(store: &Store) {
         format!("{place}: expected varbinary in the table imid_register, found varchar(128)")
     );
     assert_eq!(
+        error("(name varbinary(128) PRIMARY KEY, value varbinary(60) NOT NULL) ENGINE = InnoDB"),
+        format!("{place}: expected varbinary(1024) in the table imid_register, found varbinary(60)")
+    );
+    for columns in [
+        "name varbinary(128) NOT NULL, value varbinary(1024) NOT NULL, KEY (name)",
+        "name varbinary(128) NOT NULL, value varbinary(1024) NOT NULL, PRIMARY KEY (name, value)",
+        "name varbinary(128) NOT NULL, value varbinary(1024) NOT NULL, UNIQUE (name(5))",
+    ] {
+        assert_eq!(
+            error(&format!("({columns}) ENGINE = InnoDB")),
+            format!("{place}: expected a primary key of the column name in the table imid_register, found none")
+        );
+    }
+    assert_eq!(
         error("(name varbinary(128) PRIMARY KEY, value varbinary(1024) NOT NULL) ENGINE = MyISAM"),
         format!("{place}: expected the engine InnoDB in the table imid_register, found MyISAM")
     );
+}
+
+pub(crate) fn postgres_table(store: &Store) {
+    let read = |columns: &str| {
+        client(store, &format!("CREATE SCHEMA other CREATE TABLE other.imid_register ({columns})"));
+        let _undo = Undo(store, &["DROP SCHEMA other CASCADE"]);
+        let url = format!("{}?options=-csearch_path%3Dother", store.url);
+        open_url(&url, DEFAULT_TIME_LIMIT).unwrap().read("a").map_err(|error| error.to_string())
+    };
+    let place = format!("cannot connect to PostgreSQL at {}", store.address());
+    assert_eq!(
+        read(r#"key text COLLATE "C" NOT NULL, value text NOT NULL"#).unwrap_err(),
+        format!("{place}: expected a primary key in the table imid_register, found none")
+    );
+    assert_eq!(
+        read(r#"key text COLLATE "C" PRIMARY KEY, value varchar(60) NOT NULL"#).unwrap_err(),
+        format!(
+            "{place}: expected 128 characters in the column key and 1024 in value of the table imid_register, found value \
+             character varying(60)"
+        )
+    );
+    assert_eq!(read(r#"key varchar(128) COLLATE "C" PRIMARY KEY, value varchar(1024) NOT NULL"#), Ok(None));
 }
 
 pub(crate) fn mysql_read_only(store: &Store) {

@@ -91,7 +91,7 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
-        let times = self.times.times(&self.time.zone, report)?;
+        let times = self.times.times(&self.time.zone)?;
         let mut stats = Stats {
             sessions: Sessions::new()?,
             rates: Rates::default(),

@@ -153,7 +153,8 @@ impl Args {
             Opened::Records(input, delimiter) => {
                 let table = csv::Table::new(input, delimiter, columns, plan, written);
                 tagger.slots.clone_from(&table.addition().slots);
-                tagger.run_table(table)
+                // A record can have line feeds, so several threads could not find one without reading those before it.
+                tagger.run_alone(table, |_| Ok(()))
             }
             Opened::Lines(input) => {
                 let addition = Arc::new(Addition::json(&columns));
@@ -163,7 +164,10 @@ impl Args {
                 let work = move |block: &mut Block| {
                     block.batch.add_json_lines(&block.buffer[block.lines.clone()], &plan, &addition)
                 };
-                tagger.run_lines(Pipeline::start(threads(), lines, work)?)
+                match threads() {
+                    1 => tagger.run_alone(lines, work),
+                    several => tagger.run_pipeline(Pipeline::start(several, lines, work)?),
+                }
             }
         };
         let count = tagger.tagged;
@@ -311,11 +315,15 @@ struct Tagger<'a> {
 }
 
 impl Tagger<'_> {
-    /// Tags the records of a table. They have no work for several threads: a record can have line feeds, so it cannot be
-    /// found without reading those before it.
-    fn run_table(&mut self, mut table: csv::Table) -> Result<(), Stop> {
+    /// Tags the messages of a source on this thread alone.
+    fn run_alone(
+        &mut self,
+        mut source: impl Source,
+        work: impl Fn(&mut Block) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
         let mut block = Block::default();
-        while table.read(&mut block).map_err(|stop| self.with_last(stop))? {
+        while source.read(&mut block).map_err(|stop| self.with_last(stop))? {
+            work(&mut block)?;
             self.write(&mut block.batch)?;
             self.lines += block.batch.lines;
             block.batch.clear();
@@ -324,7 +332,7 @@ impl Tagger<'_> {
     }
 
     /// Tags the lines that other threads parse.
-    fn run_lines(&mut self, mut pipeline: Pipeline) -> Result<(), Stop> {
+    fn run_pipeline(&mut self, mut pipeline: Pipeline) -> Result<(), Stop> {
         while let Some(mut block) = pipeline.next().map_err(|stop| self.with_last(stop))? {
             self.write(&mut block.batch)?;
             self.lines += block.batch.lines;

@@ -36,28 +36,40 @@ pub(super) fn machine() -> String {
 /// Returns the network file system that a folder is on; `None` if it is on none that is known.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) fn network_file_system(folder: &Path) -> io::Result<Option<&'static str>> {
-    /// The numbers of Linux' `statfs(2)`. Their locks or renames are not those of a local file system.
-    const KINDS: [(u64, &str); 14] = [
-        (0x6969, "NFS"),
-        (0x517B, "SMB"),
-        (0xFE53_4D42, "SMB2"),
-        (0xFF53_4D42, "CIFS"),
-        (0x0102_1997, "9P"),
-        (0x00C3_6400, "Ceph"),
-        (0x5346_414F, "AFS"),
-        (0x6B41_4653, "AFS"),
-        (0x7375_7245, "Coda"),
-        (0x0116_1970, "GFS2"),
-        (0x7461_636F, "OCFS2"),
-        (0x0BD0_0BD0, "Lustre"),
-        (0x4750_4653, "GPFS"),
-        (0x6573_5546, "FUSE"),
-    ];
     let found = rustix::fs::statfs(folder)?.f_type;
     // The field has another width and sign on other machines; the numbers have 32 bits.
     #[allow(clippy::cast_sign_loss, clippy::unnecessary_cast, reason = "the type differs between targets")]
     let found = found as u64 & 0xFFFF_FFFF;
-    Ok(KINDS.iter().find(|(number, _)| *number == found).map(|(_, name)| *name))
+    Ok(network_name(found))
+}
+
+/// Returns the name of a file system whose locks or renames are not those of a local one, by its number in Linux' `statfs(2)`.
+/// Those of virtual machines are folders of their hosts.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const fn network_name(number: u64) -> Option<&'static str> {
+    Some(match number {
+        0x6969 => "NFS",
+        0x517B => "SMB",
+        0xFE53_4D42 => "SMB2",
+        0xFF53_4D42 => "CIFS",
+        0x0102_1997 => "9P",
+        0x00C3_6400 => "Ceph",
+        0x5346_414F | 0x6B41_4653 => "AFS",
+        0x7375_7245 => "Coda",
+        0x0116_1970 => "GFS2",
+        0x7461_636F => "OCFS2",
+        0x0BD0_0BD0 => "Lustre",
+        0x4750_4653 => "GPFS",
+        0x1983_0326 => "BeeGFS",
+        0x2003_0528 => "OrangeFS",
+        0xBEEF_DEAD => "SNFS",
+        0xAAD7_AAEA => "PanFS",
+        0x786F_4256 => "vboxsf",
+        0xBACB_ACBC => "vmhgfs",
+        0x7C7C_6673 => "prl_fs",
+        0x6573_5546 => "FUSE",
+        _ => return None,
+    })
 }
 
 /// Elsewhere it is not known.
@@ -75,6 +87,25 @@ mod tests {
         assert!(is_another("a", "b"));
         for (machine, here) in [("a", "a"), ("-", "a"), ("a", "-"), ("-", "-")] {
             assert!(!is_another(machine, here), "{machine} {here}");
+        }
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    #[test]
+    fn file_systems_of_a_network_or_of_a_host_are_known_and_local_ones_are_not_taken_for_them() {
+        for (number, name) in [
+            (u64::from(u32::from_be_bytes(*b"xoBV")), "vboxsf"),
+            (0x1983_0326, "BeeGFS"),
+            (0x2003_0528, "OrangeFS"),
+            (0xBACB_ACBC, "vmhgfs"),
+            (0xBEEF_DEAD, "SNFS"),
+            (0x6969, "NFS"),
+        ] {
+            assert_eq!(network_name(number), Some(name), "{number:x}");
+        }
+        // ext4, XFS, Btrfs, ZFS, tmpfs, overlayfs and F2FS.
+        for number in [0xEF53, 0x5846_5342, 0x9123_683E, 0x2FC1_2FC1, 0x0102_1994, 0x794C_7630, 0xF2F5_2010] {
+            assert_eq!(network_name(number), None, "{number:x}");
         }
     }
 

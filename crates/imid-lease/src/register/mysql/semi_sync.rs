@@ -1,0 +1,134 @@
+//! Semi-synchronous replication: whether a commit waited until a replica had it. The server answers success in either case.
+
+use std::collections::HashMap;
+
+use mysql_async::Conn;
+use mysql_async::prelude::Queryable;
+
+use crate::register::remote::Failure;
+
+/// The names of MySQL 8.0.26 and later have `source` where those of MariaDB and older ones have `master`.
+const STATUS: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Rpl_semi_sync_master_status', \
+    'Rpl_semi_sync_source_status', 'Rpl_semi_sync_master_no_tx', 'Rpl_semi_sync_source_no_tx', 'Slaves_connected')";
+const ENABLED: &str =
+    "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('rpl_semi_sync_master_enabled', 'rpl_semi_sync_source_enabled')";
+
+/// How the server replicates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct SemiSync {
+    is_enabled: bool,
+    /// Commits wait for a replica. A server that has waited for too long does not wait any more.
+    is_on: bool,
+    /// How many commits have not waited until a replica had them. The server forgets the number with its log.
+    unacknowledged: u64,
+    /// How many replicas are connected. MySQL tells this only to users with more rights.
+    replicas: u64,
+}
+
+/// What a write means that the server has answered with success.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Commit {
+    Acknowledged,
+    /// It, or another one at the same time, is on this server only.
+    Unknown,
+    /// The same, and so are those that follow.
+    Weak,
+}
+
+impl SemiSync {
+    pub(super) async fn read(conn: &mut Conn) -> Result<Self, Failure> {
+        let mut found: Vec<(String, String)> = conn.query(ENABLED).await?;
+        found.extend(conn.query::<(String, String), _>(STATUS).await?);
+        Ok(Self::of(found))
+    }
+
+    fn of(found: Vec<(String, String)>) -> Self {
+        let found: HashMap<_, _> =
+            found.into_iter().map(|(name, value)| (name.to_lowercase().replace("master", "source"), value)).collect();
+        let is_on = |name: &str| found.get(name).is_some_and(|value| value.eq_ignore_ascii_case("ON") || value == "1");
+        let count = |name: &str| found.get(name).and_then(|value| value.parse().ok()).unwrap_or(0);
+        let is_enabled = is_on("rpl_semi_sync_source_enabled");
+        Self {
+            is_enabled,
+            is_on: is_enabled && is_on("rpl_semi_sync_source_status"),
+            unacknowledged: count("rpl_semi_sync_source_no_tx"),
+            replicas: count("slaves_connected"),
+        }
+    }
+
+    pub(super) const fn is_on(self) -> bool {
+        self.is_on
+    }
+
+    /// Returns what a write means, from what was read before and after it.
+    pub(super) const fn commit(before: Self, after: Self) -> Commit {
+        match (before.is_on, after.is_on) {
+            (false, _) => Commit::Acknowledged,
+            (true, false) => Commit::Weak,
+            (true, true) if before.unacknowledged == after.unacknowledged => Commit::Acknowledged,
+            (true, true) => Commit::Unknown,
+        }
+    }
+
+    /// Returns why a fail-over can lose what is acknowledged now.
+    pub(super) fn weakness(self) -> Option<String> {
+        if self.is_on {
+            None
+        } else if self.is_enabled {
+            Some(
+                "semi-synchronous replication has waited for a replica for too long and is off now, so a fail-over can lose \
+                 acknowledged writes"
+                    .into(),
+            )
+        } else if self.replicas > 0 {
+            let replicas = self.replicas;
+            Some(format!(
+                "semi-synchronous replication is off, so a fail-over to one of the {replicas} replicas can lose acknowledged \
+                 writes"
+            ))
+        } else {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(source: &str, enabled: &str, status: &str, no_tx: &str, replicas: &str) -> SemiSync {
+        let name = |rest: &str| format!("pl_semi_sync_{source}_{rest}");
+        SemiSync::of(vec![
+            (format!("r{}", name("enabled")), enabled.into()),
+            (format!("R{}", name("status")), status.into()),
+            (format!("R{}", name("no_tx")), no_tx.into()),
+            ("Slaves_connected".into(), replicas.into()),
+        ])
+    }
+
+    #[test]
+    fn a_commit_is_acknowledged_if_all_have_waited_for_a_replica() {
+        for source in ["master", "source"] {
+            let on = read(source, "ON", "ON", "7", "2");
+            assert!(on.is_on());
+            assert_eq!(SemiSync::commit(on, on), Commit::Acknowledged);
+            let grown = read(source, "ON", "ON", "8", "2");
+            assert_eq!(SemiSync::commit(on, grown), Commit::Unknown);
+            assert_eq!(SemiSync::commit(on, read(source, "ON", "ON", "0", "2")), Commit::Unknown, "the log is new");
+            assert_eq!(SemiSync::commit(on, read(source, "ON", "OFF", "7", "2")), Commit::Weak);
+            let off = read(source, "OFF", "OFF", "7", "2");
+            assert_eq!(SemiSync::commit(on, off), Commit::Weak);
+            assert_eq!(SemiSync::commit(off, off), Commit::Acknowledged, "it is weak already, or has no replicas");
+        }
+    }
+
+    #[test]
+    fn who_does_not_wait_for_its_replicas_is_weak() {
+        assert_eq!(SemiSync::of(Vec::new()).weakness(), None);
+        assert_eq!(read("master", "OFF", "OFF", "0", "0").weakness(), None);
+        assert_eq!(read("master", "ON", "ON", "3", "2").weakness(), None);
+        let words = |found: SemiSync| found.weakness().unwrap();
+        assert!(words(read("source", "ON", "OFF", "3", "0")).contains("is off now"));
+        assert!(words(read("master", "OFF", "OFF", "0", "2")).contains("one of the 2 replicas"));
+    }
+}
