@@ -1,4 +1,4 @@
-//! Lanes for [`imid`], leased from a shared register, so that every ID is unique whatever clocks and networks do.
+//! Lanes for [`imid`], leased from a shared register, so that every ID is unique regardless of clocks and networks.
 //!
 //! A lease says: "this lane, IDs with a time below the ceiling". A process writes the ceiling to the register with a
 //! compare-and-set before it uses it, and the ceiling only grows. A process that is paused, cut off or has a wrong clock can
@@ -25,8 +25,8 @@
 //!
 //! # Guarantees
 //!
-//! **Unique**: no two IDs of one register's space are equal, as long as the register keeps every acknowledged write, answers
-//! reads with the latest one, and no running machine is cloned. Clocks, pauses, crashes, forks and network faults do not matter.
+//! **Unique**: no two IDs of one register's space are equal, as long as the register keeps every acknowledged write, answers reads
+//! with the latest one, and no running VM is cloned. Clocks, pauses, crashes, forks and network faults do not matter.
 //!
 //! **Ordered** as [`imid::Generator`] promises, within one process, even when the lane changes. Across processes, IDs are ordered
 //! as far as their clocks agree; [`observe`](LeasedGenerator::observe) makes later IDs sort after one that you have seen.
@@ -44,7 +44,7 @@
 //! | a process forks | the child mints nothing, and does not use its parent's connection |
 //! | the register is restored from a backup | its processes notice at the next renewal and stop minting permanently. Run [`admin::recover`] while none runs |
 //! | a weak register loses a write, or a register is lost and replaced | **IDs can repeat** |
-//! | a running machine is cloned | **both copies mint the same IDs** up to the ceiling, at most one horizon, and so can a third process that is granted the lane. Then one copy loses the lane, or finds the register changed and stops |
+//! | a running VM is cloned | **both copies mint the same IDs** up to the ceiling, at most one horizon, and so can a third process that is granted the lane. Then one copy loses the lane, or finds the register changed and stops |
 //! | processes of one space use two registers | **IDs can repeat**, and nothing detects it. Compare [`Status::register_id`] |
 //! | the number of lanes is changed ([`admin::resize`]) | processes with the old number notice at the next renewal, and stop minting |
 //!
@@ -65,8 +65,8 @@
 //! Each register of a server has one connection. Clones of one [`register::SharedRegister`] give several leases of a process the
 //! same connection and the same thread.
 //!
-//! The feature `tls-ring` or `tls-aws-lc-rs` encrypts connections; so does `tls` in a program that installs a crypto provider of
-//! rustls. The store's URL says how: [`register::open_url`].
+//! The feature `tls-ring` or `tls-aws-lc-rs` encrypts connections, as does `tls` in a program that installs a rustls crypto
+//! provider. The store's URL says how: [`register::open_url`].
 //!
 //! # Blocking and async
 //!

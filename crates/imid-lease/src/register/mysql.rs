@@ -38,8 +38,8 @@ remote_register! {
     /// `KILL QUERY`, the outcome of the write is unknown. Not seen: an asynchronous replica of MySQL, and one that is not
     /// connected.
     ///
-    /// The table `session_connect_attrs` of the performance schema shows `imid-lease/HOLDER` as the `program_name` of the
-    /// connection.
+    /// The table `session_connect_attrs` of the performance schema shows `imid-lease/HOLDER` as the connection's `program_name` (on
+    /// MariaDB with `performance_schema=ON` only).
     MysqlRegister, Mysql
 }
 
@@ -132,7 +132,7 @@ fn take_tls(words: &mut Words) -> Result<Option<Tls>, RegisterError> {
     let (required, authority, host) = (flag("require_ssl")?, flag("verify_ca")?, flag("verify_identity")?);
     let files = Tls::from_words(words, ["ssl-ca", "ssl-cert", "ssl-key"])?;
     if words.take("built_in_roots")?.is_some() {
-        return Err(words.wrong("`ssl-ca`, or nothing for the authorities of the system, and no `built_in_roots`"));
+        return Err(words.wrong("`ssl-ca`, or nothing for the system's CAs, and no `built_in_roots`"));
     }
     if required != Some(true) {
         // The client ignores the others.
