@@ -110,6 +110,16 @@ RULES = [
         ("../admin.rs", "granted().map(|(_, record)| record.horizon_ms).max().unwrap_or(0)", "0")]),
     ("recover-above-the-ceilings", "a recovery below a ceiling of the backup grants what was granted", OVERLAP, [
         ("../admin.rs", "record.ceiling_ms > floor_ms)", "record.ceiling_ms > floor_ms && false)")]),
+    ("never-back", "a clock that jumped back is believed, and the IDs stand still", "Behind", [
+        ("clock_judgement.rs", "self.good.is_none_or(|good| found < good)", "self.good.is_none()")]),
+    ("same-space", "lanes of another space are taken beside those of the first", OVERLAP, [
+        ("seek.rs", "known.space_id != meta.space_id || meta.version", "meta.version")]),
+    ("no-older-version", "a lane is taken whose recovery was lost", OVERLAP, [
+        ("seek.rs", "meta.version < known.version || ", "")]),
+    ("no-older-era", "lanes of an earlier number are taken", OVERLAP, [
+        ("seek.rs", " || meta.era < known.era)", ")")]),
+    ("end-of-a-release", "a process that gives its lane back does not end", STUCK, [
+        ("reply.rs", "(Step::CheckingRelease, Ok(text)) =>", "(Step::CheckingRelease, Ok(text)) if false =>")]),
     ("check-meta", "lanes of two sizes overlap", OVERLAP, [
         ("seek.rs", "if !is_expected {", "if !is_expected && false {")]),
 ]

@@ -3,11 +3,13 @@
 //!
 //! The model is part of the library's own tests, because the engine is private.
 
+mod description;
 mod exhaustive;
 mod fleet;
 mod generator;
 mod holder;
 mod named;
+mod operator;
 
 mod random;
 mod restored;

@@ -6,7 +6,7 @@ use super::rules::Rules;
 use super::world::{Fault, HORIZON_MS, PATIENCE_MS, SKEW_MS, START_MS, STEP_MS, World, config};
 use crate::admin::{self, FreeIf, Recovery};
 use crate::engine::Phase;
-use crate::engine::clock_judgement::{Holders, Reading};
+use crate::engine::clock_judgement::{Holders, LASTING_MS, Reading};
 use crate::engine::{Action, Stopped};
 
 /// A schedule: returns the fault that it shows.
@@ -46,7 +46,7 @@ impl World {
     }
 
     /// An operator frees a lane by force.
-    fn free(&mut self, lane: u16) {
+    pub(super) fn free(&mut self, lane: u16) {
         admin::free(&mut self.store, "lanes", lane, FreeIf::Forced).unwrap();
     }
 
@@ -353,6 +353,23 @@ pub(super) fn the_clock_steps_back_while_lanes_change(rules: Rules) -> Option<Fa
         world.calm_for(HORIZON_MS / 3);
         let is_minted = world.mint_one(index);
         world.expect(is_minted, Fault::Stuck);
+    }
+    world.fault
+}
+
+/// The clock jumps back by an hour, and stays there for longer than a jump forward takes to be believed. The store has no time.
+pub(super) fn the_clock_jumps_back_and_stays_there(rules: Rules) -> Option<Fault> {
+    let mut world = World::new(51, rules);
+    let index = world.start("first", 1);
+    world.holders[index].wall_offset_ms = -HOUR_MS;
+    let end_ms = world.now_ms + 2 * LASTING_MS;
+    while world.now_ms < end_ms && world.fault.is_none() {
+        world.calm_for(100);
+        let is_minted = world.mint_one(index);
+        world.expect(is_minted, Fault::Stuck);
+        let last_ms = world.holders[index].last.map_or(0, |last| last.ms);
+        let is_near = last_ms.abs_diff(world.now_ms) <= SKEW_MS;
+        world.expect(is_near, Fault::Behind);
     }
     world.fault
 }
@@ -823,6 +840,7 @@ mod without_a_fault {
         an_acknowledgement_of_another_lane_is_late,
         a_thousand_restarts,
         the_clock_steps_back_while_lanes_change,
+        the_clock_jumps_back_and_stays_there,
         the_only_lane_is_ahead_of_the_clock,
         a_clock_was_ahead_for_two_seconds,
         a_description_that_was_read_is_lost,

@@ -27,10 +27,19 @@ pub(super) enum Weather {
     Restored,
     /// The same as rough, and the store loses writes that it has acknowledged to nobody and that others may have read.
     Soft,
+    /// The same as rough, and an operator frees lanes by force and changes the number of lanes, sometimes only half-way at first.
+    Operated,
 }
 
-pub(super) const ALL: [Weather; 6] =
-    [Weather::Fair, Weather::Rough, Weather::Cloned, Weather::Jumps, Weather::Restored, Weather::Soft];
+pub(super) const ALL: [Weather; 7] = [
+    Weather::Fair,
+    Weather::Rough,
+    Weather::Cloned,
+    Weather::Jumps,
+    Weather::Restored,
+    Weather::Soft,
+    Weather::Operated,
+];
 
 /// Plays one schedule.
 pub(super) fn play(seed: u64, weather: Weather, rules: Rules) -> World {
@@ -66,7 +75,7 @@ pub(super) fn play(seed: u64, weather: Weather, rules: Rules) -> World {
         }
         _ => go(&mut world, steps, weather),
     }
-    end(&mut world);
+    end(&mut world, weather);
     world
 }
 
@@ -159,6 +168,11 @@ fn happen(world: &mut World, index: usize, weather: Weather) {
             world.holders[index].wall_offset_ms = hours * HOUR_MS;
         }
         20..=22 if weather == Weather::Soft => world.lose_softly(),
+        20..=22 if weather == Weather::Operated => world.free_one(),
+        23..=25 if weather == Weather::Operated => {
+            let writes = world.random.below(5) as u32;
+            world.resize(writes);
+        }
         _ => {}
     }
 }
@@ -187,11 +201,12 @@ fn restore(world: &mut World, old: Store) {
 }
 
 /// All is well again. Whoever has the right time must get on, as far as there are lanes.
-fn end(world: &mut World) {
+fn end(world: &mut World, weather: Weather) {
     if world.fault.is_some() {
         return;
     }
     world.flights.retain(|flight| flight.is_given_up);
+    world.finish_resize();
     for index in 0..world.holders.len() {
         world.holders[index].paused_until_ms = 0;
         world.resume_threads(index);
@@ -223,6 +238,7 @@ fn end(world: &mut World) {
                 }
                 let may_stop = match world.holders[index].engine.stopped() {
                     Some(Stopped::Closed | Stopped::Undescribed { .. }) => true,
+                    Some(Stopped::Mismatch { .. }) => weather == Weather::Operated,
                     Some(Stopped::Reverted { .. }) => world.shared_until_ms > 0 || is_created,
                     _ => false,
                 };
@@ -231,13 +247,27 @@ fn end(world: &mut World) {
                 }
             }
             if has_recovered(world) {
-                return;
+                return close_all(world);
             }
         }
     }
     if world.fault.is_none() {
         world.fail(Fault::Stuck);
     }
+}
+
+/// Everybody is asked to end, and does.
+fn close_all(world: &mut World) {
+    for holder in &mut world.holders {
+        holder.engine.close();
+    }
+    for _ in 0..50 {
+        world.calm(40);
+        if world.holders.iter().all(|holder| holder.engine.is_done()) {
+            return;
+        }
+    }
+    world.fail(Fault::Stuck);
 }
 
 fn has_recovered(world: &World) -> bool {

@@ -396,6 +396,7 @@ fn a_release_that_the_store_refuses_ends() {
         }
         world.settle();
     }
-    assert_eq!(world.holders[first].engine.stopped(), Some(&Stopped::Closed));
-    assert!(!world.holders[first].engine.is_given_back());
+    let engine = &world.holders[first].engine;
+    assert_eq!((engine.stopped(), engine.is_done()), (Some(&Stopped::Closed), true));
+    assert!(!engine.is_given_back());
 }

@@ -57,7 +57,9 @@ pub(super) enum Fault {
     Lead { ms: u64 },
     /// A process mints far ahead of its time although another lane is near.
     FarAhead,
-    /// A process that should mint cannot.
+    /// The IDs of a process do not follow the time.
+    Behind,
+    /// A process that should mint cannot, or one that should end does not.
     Stuck,
     /// A process that holds a lane cannot mint after the last ID of a room.
     Closed { ahead_ms: u64 },
@@ -497,7 +499,8 @@ impl World {
             }
         }
         self.minted += last_ms - first_ms + 1;
-        let fewer = self.width.saturating_sub(self.holders[index].config.space.bits());
+        // Not its configuration, which is that of its next start.
+        let fewer = self.width.saturating_sub(self.holders[index].engine.config().space.bits());
         for part in (lane << fewer)..((lane + 1) << fewer) {
             let overlap = self.minted_in.entry(part).or_default().add(Run { first_ms, last_ms, instance });
             // The last millisecond that both have. The ones before it are shared if it is.
