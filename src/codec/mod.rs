@@ -6,7 +6,7 @@
 //! | typed or pasted text | `f3z9mb7ywcqht3dd` | | [`parse_lenient`](MessageId::parse_lenient) |
 //! | hex | `687e79a4bee2acfc856b` | [`to_hex`](MessageId::to_hex), `{:x}`, `{:X}` | [`from_hex`](MessageId::from_hex) |
 //!
-//! Many IDs at once are lines of text: [`encode_lines`], [`decode_lines`].
+//! For many IDs in one call there are lines of text: [`encode_lines`], [`decode_lines`].
 
 /// `avx2_or!(|avx2| fast, safe)` is `fast` if the processor has AVX2, and `safe` otherwise.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -66,7 +66,7 @@ use crate::layout::TEXT_LEN;
 impl MessageId {
     /// Reads the text form: 19 characters, upper case, three dashes.
     ///
-    /// To read a literal when the program is compiled, use [`message_id!`](crate::message_id).
+    /// To read a literal at compile time, use [`message_id!`](crate::message_id).
     ///
     /// # Errors
     /// Any other text. Examples are lower case, a missing dash, the letters I and O, the digits 0 and 1, white space.
@@ -108,8 +108,8 @@ impl MessageId {
     /// Reads a text that a person types or pastes: in either case, with or without each of the three dashes, with white
     /// space around it.
     ///
-    /// White space is the space, `\t`, `\n`, `\v` (0x0B), `\f` (0x0C) and `\r`. Characters outside ASCII are not white
-    /// space, and are not the other case of a letter.
+    /// White space is the space, `\t`, `\n`, `\v` (0x0B), `\f` (0x0C) and `\r`. Characters outside ASCII are neither white space
+    /// nor another case of a letter.
     ///
     /// ```
     /// use imid::MessageId;
@@ -163,7 +163,7 @@ impl MessageId {
     }
 }
 
-/// Returns the ID of a literal text, read when the program is compiled.
+/// Returns the ID of a literal text, read at compile time.
 ///
 /// ```
 /// use imid::{MessageId, message_id};

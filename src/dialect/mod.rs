@@ -1,8 +1,8 @@
 //! Other text forms and layouts of 80-bit IDs, as data: RongCloud's, JuggleIM's and your own.
 //!
-//! A [`Dialect`] is a layout, 32 digits, a dash rule, a session hash and names for the session types. It reads a text
-//! as a [`DialectId`]: 80 bits with their layout. IDs of the standard layout convert to a
-//! [`MessageId`](crate::MessageId) and back, so each of them can be written in any dialect of that layout.
+//! A [`Dialect`] is a layout, 32 digits, a dash rule, a session hash and names for the session types. It reads a text as a
+//! [`DialectId`]: 80 bits with their layout. IDs of the standard layout convert to a [`MessageId`](crate::MessageId) and back, so
+//! they can be written in any dialect of that layout.
 //!
 //! | dialect | digits | session hash | text order is time order |
 //! | --- | --- | --- | --- |
@@ -44,11 +44,10 @@ use crate::error::{Expected, ParseError};
 use crate::session::{SessionHash, SessionTag, SessionType};
 use error::DialectKind;
 
-/// A way to write and to divide the 80 bits.
+/// A way to write and divide the 80 bits.
 ///
-/// The built-in dialects are constants. Your own dialect can be a constant too, or a value that borrows its names for
-/// `'a`. A program that reads the names from a file makes the dialect where it keeps the names, or leaks them once
-/// (`String::leak`).
+/// The built-in dialects are constants. Your own dialect can be a constant as well, or a value that borrows its names for `'a`. A
+/// program that reads the names from a file creates the dialect where it keeps the names, or leaks them once (`String::leak`).
 ///
 /// ```
 /// use imid::dialect::Dialect;
@@ -130,8 +129,7 @@ impl<'a> Dialect<'a> {
         self.layout
     }
 
-    /// Returns whether the digits ascend in ASCII. If they do, texts that are compared as bytes have the order of their
-    /// IDs, so they sort by time.
+    /// Returns whether the digits ascend in ASCII. If so, texts compared as bytes sort as their IDs do, by time.
     pub const fn sorts_by_time(&self) -> bool {
         self.form.alphabet.ascends()
     }
@@ -176,7 +174,7 @@ impl<'a> Dialect<'a> {
         self.hash.map(|hash| self.layout.hash(hash(name).into()))
     }
 
-    /// Makes a session tag with the hash of this dialect, to mint IDs for the session.
+    /// Creates a session tag with this dialect's hash, to mint IDs for the session.
     ///
     /// The session type is a code. A dialect has its own names for the codes: the constants of [`SessionType`] are
     /// RongCloud's, and JuggleIM calls code 3 `CHATROOM`, which is [`SessionType::GROUP`].

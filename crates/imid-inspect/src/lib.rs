@@ -1,5 +1,4 @@
-//! What a person pasted, and what it is: finds, reads and explains 80-bit message IDs, 64-bit Snowflakes and what is
-//! mistaken for them.
+//! Identifies what a person pasted: finds, reads and explains 80-bit message IDs, 64-bit Snowflakes and their lookalikes.
 //!
 //! - [`identify`](fn@identify) returns every way to read a text, the most likely one first.
 //! - [`read_pasted`] reads an ID of one scheme, with quotes, brackets or other dashes around it, and says what is wrong.
@@ -7,8 +6,8 @@
 //! - [`Id`] has the fields, the forms and the last day of the layout; [`Foreign`] is what is not an ID of this family.
 //! - [`risk`] computes how often generators that share no state mint equal IDs.
 //!
-//! It returns plain values: it prints nothing, reads no file and has no clock. Where the present time matters, it is an
-//! argument, in unix milliseconds. It compiles for `wasm32-unknown-unknown`.
+//! It returns plain values: it prints nothing, reads no files and has no clock. Where the present time matters, it is an argument,
+//! in Unix milliseconds. It compiles for `wasm32-unknown-unknown`.
 //!
 //! ```
 //! use imid_inspect::{Finder, identify};

@@ -28,24 +28,22 @@ macro_rules! shared_setters {
         #[doc = concat!("Sets the name under which this process holds its ", $leased, ". Default: the process ID and a random")]
         #[doc = concat!("number. ", $holder)]
         ///
-        #[doc = concat!("A process that starts can take a ", $leased, " of the same name at once, without waiting for the")]
-        /// horizon. So a name should be the same after a restart, and no two live processes should have it. If two
-        /// have,
-        #[doc = concat!("one of them loses its ", $leased, ", and no ID comes twice.")]
+        #[doc = concat!("A process that starts can take a ", $leased, " of the same name immediately, without waiting for the")]
+        /// horizon. The name should therefore stay the same across restarts, and be unique among live processes. If two share it,
+        #[doc = concat!("one of them loses its ", $leased, ", and no ID is duplicated.")]
         pub fn holder(mut self, name: impl Into<String>) -> Self {
             self.settings.holder = Some(name.into());
             self
         }
 
-        /// Sets how far ahead of use the ceiling is written. Default: 10 s, at most 24 h. The register may be out of
-        /// reach for three quarters of this time, and minting goes on.
+        /// Sets how far ahead of use the ceiling is written. Default: 10 s, at most 24 h. If the register is unreachable, minting
+        /// continues for three quarters of this time.
         ///
         #[doc = $horizon]
-        /// There is one write in each quarter of it. After a crash the next IDs can be ahead of the clock by up to this
-        /// time.
+        /// There is one write per quarter of it. After a crash, the next IDs can be ahead of the clock by up to this time.
         ///
-        #[doc = concat!("It is also the time-out: others may take the ", $leased, " once its record has stayed unchanged for this")]
-        /// time. Its holder can mint no more by then.
+        #[doc = concat!("It is also the timeout: others may take the ", $leased, " once its record has stayed unchanged for this")]
+        /// time, by which its holder can no longer mint.
         pub fn horizon(mut self, horizon: Duration) -> Self {
             self.settings.horizon = horizon;
             self
@@ -150,9 +148,9 @@ impl<C, const STRIPES: usize> LaneOptions<C, STRIPES> {
     /// Accepts a lane that is far ahead of the clock: further than the horizon and [`max_skew`](Self::max_skew) explain.
     /// Then this clock is behind, or another process has minted with a clock that was ahead.
     ///
-    /// By default it is an error at the start if all lanes are far ahead ([`OpenError::is_clock`]), and the process waits if
-    /// other processes hold those that are not. With this setting it takes the nearest free lane at once, and its IDs are as
-    /// far ahead of the clock as that lane. A free lane that is not far ahead comes first.
+    /// By default it is an error at the start if all lanes are far ahead ([`OpenError::is_clock`]), and the process waits if other
+    /// processes hold those that are not. With this setting it takes the nearest free lane immediately, and its IDs are as far
+    /// ahead of the clock as that lane. A free lane that is not far ahead takes precedence.
     ///
     /// [`OpenError::is_clock`]: crate::OpenError::is_clock
     pub fn accept_far_lanes(mut self) -> Self {
@@ -171,7 +169,7 @@ impl<C, const STRIPES: usize> LaneOptions<C, STRIPES> {
 }
 
 impl Settings {
-    /// Returns the space and the name, if the settings fit together.
+    /// Returns the space and the name, if the settings are consistent.
     pub(crate) fn check(&self) -> Result<(Space, Name), OptionsError> {
         let Self { horizon, max_skew, max_lead, .. } = *self;
         // In whole milliseconds, a shorter one would be none.

@@ -11,8 +11,8 @@ use crate::text::{HexText, parse_decimal, parse_hex};
 
 /// A 64-bit ID of the Snowflake family, together with its layout.
 ///
-/// IDs of one layout are ordered by tick, then node, then sequence number. IDs of different layouts are ordered by
-/// their bits, so that one sorted map can have both. Their order is not the order of their times.
+/// IDs of one layout are ordered by tick, then node, then sequence number. IDs of different layouts are ordered by their bits, so
+/// that one sorted map can hold both; that is not the order of their times.
 ///
 /// ```
 /// use imid_snowflake::Layout;
@@ -23,7 +23,7 @@ use crate::text::{HexText, parse_decimal, parse_hex};
 /// # Ok::<(), imid_snowflake::ParseError>(())
 /// ```
 ///
-/// JavaScript's numbers are exact only up to 2⁵³, so write the text in JSON.
+/// JavaScript's numbers are exact only up to 2⁵³, so use the text in JSON.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Snowflake {
     bits: u64,
@@ -160,8 +160,8 @@ impl Snowflake {
         self.bits as u32 & self.layout.sequence_max()
     }
 
-    /// Returns time, node and sequence number. [`Layout::try_from_parts`] makes the same ID from them, unless a tick is
-    /// shorter than a millisecond or the ID is [overflowed](Self::is_overflowed).
+    /// Returns time, node and sequence number. [`Layout::try_from_parts`] recreates the ID from them, unless a tick is shorter than
+    /// a millisecond or the ID is [overflowed](Self::is_overflowed).
     pub const fn parts(self) -> SnowflakeParts {
         SnowflakeParts { timestamp_ms: self.timestamp_ms(), node: self.node(), sequence: self.sequence() }
     }
@@ -197,8 +197,8 @@ impl Layout {
         Ok(Snowflake::from_u64(bits, self))
     }
 
-    /// Makes an ID from its parts, for tests and imports. Equal parts make equal IDs: use a
-    /// [`Generator`](super::Generator) for unique IDs.
+    /// Creates an ID from its parts, for tests and imports. Equal parts give equal IDs; use a [`Generator`](super::Generator) for
+    /// unique ones.
     ///
     /// The tick is the first one that begins in the millisecond. If no tick begins in it, the tick is the last one that
     /// begins before it.
@@ -226,7 +226,7 @@ impl Layout {
         }
     }
 
-    /// Returns the least ID of a unix millisecond. No ID of that millisecond or of a later one is less.
+    /// Returns the smallest ID of a Unix millisecond: no ID of that millisecond or a later one is smaller.
     ///
     /// # Errors
     /// The time is before the first tick or after the last one.
@@ -237,7 +237,7 @@ impl Layout {
         }
     }
 
-    /// Returns the greatest ID of a unix millisecond. No ID of that millisecond or of an earlier one is greater.
+    /// Returns the greatest ID of a Unix millisecond: no ID of that millisecond or an earlier one is greater.
     ///
     /// It is less than [`first_at`](Self::first_at) of the same time if no tick begins in the millisecond.
     ///

@@ -1,4 +1,4 @@
-//! A queue of worker IDs: a Redis list that is popped from the front and pushed to the back.
+//! A queue of worker IDs in a Redis list, popped from the front and pushed to the back.
 
 mod error;
 mod list;
@@ -25,33 +25,32 @@ use work::Work;
 /// How long a generator waits for the millisecond after the pop of its worker ID.
 const POP_WAIT: Duration = Duration::from_millis(100);
 
-/// A queue of worker IDs in a Redis list (`RPUSH worker-ids 0 1 2 ...`), as in the article on clock rollback whose settings
-/// [`Preset::rollback_38_15_10`] has.
+/// A queue of worker IDs in a Redis list (`RPUSH worker-ids 0 1 2 ...`), as in the article on clock rollback that
+/// [`Preset::rollback_38_15_10`] implements.
 ///
-/// A process pops its worker ID from the front of the list. If the clock steps back further than the preset waits, the
-/// generator takes another one, and the one that it had goes to the back. Calls of the generator do not wait for Redis:
-/// a thread pops one ahead and pushes later.
+/// A process pops its worker ID from the front of the list. If the clock steps back further than the preset waits, the generator
+/// takes another one, and its old one goes to the back. Calls of the generator do not wait for Redis: a thread pops one ahead and
+/// pushes later.
 ///
 /// # What it promises
-/// - No two processes get one worker ID, as long as each is in the list once, and Redis loses no write.
-/// - No ID comes twice, if in addition the clock of no process is ahead of that of Redis. A list does not say until when a
-///   worker ID was used. So it is used only for times after the pop, and pushed only after the time of its last ID, both by
-///   the clock of Redis.
+/// - No two processes get the same worker ID, as long as each is in the list once, and Redis loses no write.
+/// - No ID is duplicated, as long as no process's clock is also ahead of Redis's. A list does not say until when a worker ID was
+///   used, so it is used only for times after the pop, and pushed only after the time of its last ID, both by Redis's clock.
 ///
 /// # What it does not promise
 /// - **A worker ID is lost** when its process is killed, or when Redis does not answer a pop or a push. Nothing puts it back,
-///   because it may be in use. [`RedisQueueStatus::lost`] counts those that had no answer. An operator can push a lost one
-///   again after the process has ended.
+///   because it may be in use. [`RedisQueueStatus::lost`] counts those that had no answer. An operator can push a lost one again
+///   after the process has exited.
 /// - A step back to a time before the spare worker ID was popped is an error, until the clock is past it.
-/// - There is no lease. If somebody pushes a worker ID that is in use, or restores the list from a backup, IDs come twice.
+/// - There is no lease. If someone pushes a worker ID that is in use, or restores the list from a backup, IDs are duplicated.
 ///   `WorkerIds` (feature `worker-ids`) has none of these weaknesses.
 ///
-/// The URL is all that it takes, TLS included: `rediss://chat:secret@db/0?cacert=ca.pem&cert=chat.pem&key=chat.key`. The files are
+/// The URL is the only setting, TLS included: `rediss://chat:secret@db/0?cacert=ca.pem&cert=chat.pem&key=chat.key`. The files are
 /// read for each new connection. There is no `password_with`: after a change of the password, close the queue and open it with the
 /// new URL.
 ///
-/// Clones share the worker IDs. When the last clone is dropped, those that no generator has go back to the list. So
-/// [close](Generator::close) the generator before.
+/// Clones share the worker IDs. When the last clone is dropped, those that no generator has go back to the list, so
+/// [close](Generator::close) the generator first.
 ///
 /// Calls of a generator, [`open`](Self::open) and drops do not block. [`wait_until_open`](Self::wait_until_open) and
 /// [`close_within`](Self::close_within) block for at most the given time, and [`generator`](Self::generator) for at most
@@ -123,11 +122,11 @@ enum Trouble {
 }
 
 impl RedisQueue {
-    /// Opens the list with this key. It returns at once: a thread pops worker IDs. `url` is such as
+    /// Opens the list with this key. It returns immediately: a thread pops worker IDs. A `url` looks like
     /// `redis://user:password@host:6379/0`.
     ///
     /// # Errors
-    /// The URL cannot be understood ([`is_register`](QueueError::is_register)).
+    /// The URL is invalid ([`is_register`](QueueError::is_register)).
     pub fn open(url: &str, key: &str, preset: Preset) -> Result<Self, QueueError> {
         Self::start(RedisList::new(url, key).map_err(QueueKind::List)?, key, preset)
     }
@@ -158,8 +157,8 @@ impl RedisQueue {
         Err(QueueKind::List(RegisterError::new(format!("no worker ID from list {key}")).caused_by(cause)).into())
     }
 
-    /// Returns a generator with this clock, such as [`SystemClock`](imid::clock::SystemClock), with the preset and a worker
-    /// ID of its own. It takes others from here when it needs one.
+    /// Returns a generator with this clock, such as [`SystemClock`](imid::clock::SystemClock), with the preset and its own worker
+    /// ID. It takes others from here when it needs one.
     ///
     /// # Errors
     /// - There is no worker ID that can be used now: all are in use, or were popped at a later time than the clock shows. A
@@ -205,11 +204,11 @@ impl RedisQueue {
         }
     }
 
-    /// Puts the worker IDs that no generator has back to the list, and waits for at most `timeout`. Returns whether none
-    /// is lost, as far as Redis has answered. While Redis does not answer, this takes at most a second and two time limits of
-    /// a call, 5 s. In a forked child this does nothing and returns `false`.
+    /// Returns the worker IDs that no generator has to the list, and waits for at most `timeout`. Returns whether none is lost, as
+    /// far as Redis has answered. While Redis does not answer, this takes at most a second and two call time limits, 5 s. In a
+    /// forked child this does nothing and returns `false`.
     ///
-    /// Dropping the last clone does the same and does not wait.
+    /// Dropping the last clone does the same without waiting.
     pub fn close_within(&self, timeout: Duration) -> bool {
         let Inner { background, .. } = &*self.0;
         self.0.end();

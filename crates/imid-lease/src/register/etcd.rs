@@ -73,13 +73,13 @@ const ROOT: &str = "imid-register/";
 impl EtcdRegister {
     /// Reads a URL, such as `etcd://user:password@host1:2379,host2:2379`. Does not connect yet.
     ///
-    /// `https://` (or `etcds://`) needs the feature `tls`, and checks that the certificate of a member is for its host. Then the
-    /// URL can have the names of etcdctl: `cacert`, a file of authorities instead of those of the system, and the files
-    /// `cert` and `key` of a certificate for the members: `https://host1:2379,https://host2:2379?cacert=/etc/ca.pem`. Where etcd
-    /// has users too, its JSON gateway refuses a certificate with a common name (CN).
+    /// `https://` (or `etcds://`) needs the feature `tls`, and checks that a member's certificate matches its host. The URL can
+    /// then have etcdctl's parameters: `cacert`, a file of CAs instead of the system's, and the files `cert` and `key` of a client
+    /// certificate: `https://host1:2379,https://host2:2379?cacert=/etc/ca.pem`. If etcd also has users, its JSON gateway refuses a
+    /// certificate with a common name (CN).
     ///
     /// # Errors
-    /// The URL cannot be understood, or it needs the feature `tls`.
+    /// The URL is invalid, or needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
         let Hosts { user, addresses, path, tls } =
             Hosts::parse(url, "etcd", "etcd", &["https", "etcds"], 2379).map_err(RegisterError::of_url)?;

@@ -1,4 +1,4 @@
-//! TLS of the adapters: which authorities they trust, and who they say they are.
+//! TLS settings of the adapters: which CAs they trust, and which certificate they present.
 
 use std::path::PathBuf;
 
@@ -11,15 +11,14 @@ pub(crate) use self::config::failure_of;
 use super::RegisterError;
 use super::query::Words;
 
-/// Whom a connection trusts, and with which certificate it answers a server that asks for one.
+/// Which CAs a connection trusts, and which certificate it presents to a server that asks for one.
 ///
-/// Without [`roots`](Self::roots) these are the authorities that the system trusts: the files that OpenSSL would use,
-/// `SSL_CERT_FILE` and `SSL_CERT_DIR` included. The certificate must be for the host in the URL. The files are PEM.
-/// They are read for each new connection (for etcd, at the first call and after an error), so new certificates need no
-/// restart.
+/// Without [`roots`](Self::roots) these are the system's CAs: the files that OpenSSL would use, `SSL_CERT_FILE` and `SSL_CERT_DIR`
+/// included. The certificate must match the host in the URL. Files are PEM and are read for each new connection (for etcd, at the
+/// first call and after an error), so renewed certificates need no restart.
 ///
-/// Or convert your own `rustls::ClientConfig` with `Tls::from`, which needs the feature `rustls-0_23`. PostgreSQL and Redis take
-/// one. The clients of MySQL, etcd and ZooKeeper make their own, so a call is then an error.
+/// Alternatively, convert your own `rustls::ClientConfig` with `Tls::from` (feature `rustls-0_23`). PostgreSQL and Redis accept
+/// one. The clients of MySQL, etcd and ZooKeeper build their own, so every call then returns an error.
 ///
 /// ```no_run
 /// use imid_lease::register::{PostgresRegister, Tls};
@@ -31,14 +30,13 @@ use super::query::Words;
 /// # Ok::<(), imid_lease::RegisterError>(())
 /// ```
 ///
-/// It needs the feature `tls`, and a crypto provider of rustls: that of the process
-/// (`rustls::crypto::CryptoProvider::install_default`), else the one of the feature `tls-ring` or `tls-aws-lc-rs`. Without
-/// a provider, or with both features and no provider of the process, each call is an error. The clients of MySQL, etcd and
-/// ZooKeeper know only the provider of the process, so the one of the feature becomes it. A program that installs its own
-/// does so before it opens a register.
+/// It needs the feature `tls` and a rustls crypto provider: the one installed for the process
+/// (`rustls::crypto::CryptoProvider::install_default`), or else that of the feature `tls-ring` or `tls-aws-lc-rs`. Without a
+/// provider, or with both features and none installed, every call returns an error. The clients of MySQL, etcd and ZooKeeper use
+/// only the installed provider, so the feature installs its own. If your program installs one, do so before you open a register.
 #[derive(Clone, Debug, Default)]
 pub struct Tls {
-    /// A file with the trusted authorities; `None` for those of the system.
+    /// A file with the trusted CAs; `None` for the system's.
     roots: Option<PathBuf>,
     /// The files of the certificate and the key.
     identity: Option<(PathBuf, PathBuf)>,
@@ -49,13 +47,13 @@ pub struct Tls {
     reader: self::config::Reader,
 }
 
-/// What must be right about the certificate of a server.
+/// What is checked about a server's certificate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Check {
-    /// An authority has signed it, and it is for the host.
+    /// A CA has signed it, and it matches the host.
     #[default]
     Host,
-    /// An authority has signed it.
+    /// A CA has signed it.
     #[allow(dead_code, reason = "two stores have a word for it")]
     Authority,
     /// Nothing.
@@ -64,28 +62,27 @@ pub(super) enum Check {
 }
 
 impl Tls {
-    /// Trusts the authorities of the system, and has no certificate.
+    /// Trusts the system's CAs, and has no certificate.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Trusts the authorities in a file, and no others.
+    /// Trusts only the CAs in a file.
     #[must_use]
     pub fn roots(mut self, path: impl Into<PathBuf>) -> Self {
         self.roots = Some(path.into());
         self
     }
 
-    /// Sends a certificate to a server that asks for one: a file with it and the ones between it and the authority, and
-    /// a file with its key (PKCS#8, PKCS#1 or SEC1, not encrypted).
+    /// Presents a certificate to a server that asks for one: a file with the certificate chain, and a file with its key (PKCS#8,
+    /// PKCS#1 or SEC1, not encrypted).
     #[must_use]
     pub fn identity(mut self, certificate: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
         self.identity = Some((certificate.into(), key.into()));
         self
     }
 
-    /// Takes the words for a file of authorities, for a certificate and for its key out of the settings of a URL.
-    /// Returns `None` if there is none of them.
+    /// Takes the parameters for the CA file, the certificate and its key out of a URL. Returns `None` if there are none.
     #[allow(dead_code, reason = "each feature of a server uses it")]
     pub(super) fn from_words(words: &mut Words, names: [&'static str; 3]) -> Result<Option<Self>, RegisterError> {
         let [roots, certificate, key] = names.map(|name| words.take(name));

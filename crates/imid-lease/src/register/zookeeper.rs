@@ -27,17 +27,16 @@ remote_register! {
 impl ZookeeperRegister {
     /// Reads a URL, such as `zookeeper://host1:2181,host2:2181/chat`. Does not connect yet.
     ///
-    /// The path is the node above `/imid-register`, and is created if it is missing. With `user:password@` before the
-    /// hosts the client uses digest authentication, and only this user may use the nodes. ZooKeeper stores a hash of the
-    /// user and the password with each node, so another password cannot use the nodes that are there. `password_with` only
-    /// keeps the password out of the URL; it may not change.
+    /// The path is the parent node of `/imid-register` and is created if it is missing. With `user:password@` before the hosts, the
+    /// client uses digest authentication, and only this user may use the nodes. ZooKeeper stores a hash of user and password with
+    /// each node, so the password cannot change later: `password_with` only keeps it out of the URL.
     ///
-    /// `zookeepers://` needs the feature `tls`, and checks that the certificate of a server is for its host. Then the URL can
-    /// have `cacert`, a file of authorities instead of those of the system, and the files `cert` and `key` of a
-    /// certificate for the server: `zookeepers://host1:2281,host2:2281/chat?cacert=/etc/ca.pem`.
+    /// `zookeepers://` needs the feature `tls`, and checks that a server's certificate matches its host. The URL can then have
+    /// `cacert`, a file of CAs instead of the system's, and the files `cert` and `key` of a client certificate:
+    /// `zookeepers://host1:2281,host2:2281/chat?cacert=/etc/ca.pem`.
     ///
     /// # Errors
-    /// The URL cannot be understood, or it needs the feature `tls`.
+    /// The URL is invalid, or needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
         let Hosts { user, addresses, path, tls } =
             Hosts::parse(url, "ZooKeeper", "zookeeper", &["zookeepers"], 2181).map_err(RegisterError::of_url)?;

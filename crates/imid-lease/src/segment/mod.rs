@@ -1,15 +1,14 @@
 //! A named line of numbers, taken from a store in blocks: Leaf-segment.
 //!
-//! Two blocks are in memory. The next one is fetched when a tenth of the present one is used, so a store that is gone
-//! for a while is not noticed as long as the block lasts. The step, which is the length of a block, follows the rate:
-//! it doubles when a block lasted less than 15 minutes, and halves when it lasted more than 30. It does not double beyond
-//! 1,000,000, and does not halve below the step of the store. These are the rules of Meituan's Leaf, and [`leaf`] works on
-//! Leaf's own table.
+//! Two blocks are kept in memory. The next one is fetched when a tenth of the present one is used, so an outage of the store goes
+//! unnoticed for as long as the block lasts. The step, which is the length of a block, follows the rate: it doubles when a block
+//! lasted less than 15 minutes, and halves when it lasted more than 30. It never doubles beyond 1,000,000, and never halves below
+//! the store's step. These are the rules of Meituan's Leaf, and [`leaf`] works on Leaf's own table.
 //!
 //! # What is promised
-//! **Never repeats**: each block is granted once by the store. **Grows** in one process. Across processes the numbers
-//! only grow roughly, since each process uses up its own blocks. **Has gaps**: a process that ends loses the rest of
-//! its two blocks, and an answer that is lost loses a block.
+//! **Never repeats**: the store grants each block once. **Grows** within one process; across processes the numbers grow only
+//! roughly, since each process uses up its own blocks. **Has gaps**: a process that exits loses the rest of its two blocks, and a
+//! lost answer loses a block.
 //!
 //! | fault | what happens |
 //! | --- | --- |
@@ -20,18 +19,16 @@
 //! | a process forks | the child has no numbers, and does not use its parent's connection |
 //! | the store is restored from a backup | a process notices a block below its last one; **numbers of others can repeat** |
 //! | a weak register loses a write | does not happen: a register that says that it is weak is refused |
-//! | a running machine is cloned | **the rest of both blocks repeats** |
+//! | a running VM is cloned | **the rest of both blocks repeats** |
 //! | processes use two registers | **numbers can repeat** |
 //!
-//! The settings of a database whose client is the
-//! application's own are not checked: its commits must be durable.
+//! If the application brings its own database client, the settings are not checked: commits must be durable.
 //!
 //! # After a restore
-//! A store that was restored from a backup grants blocks again that it had granted since. A process that lives notices a block
-//! below its last one and ends ([`is_reverted`](NumberError::is_reverted)); one that starts cannot notice it. Stop all processes,
-//! raise the line above all numbers that were handed out, and start them again:
-//! [`recover_line`] for a line in a register, and one [statement](leaf#after-a-restore) for
-//! Leaf's table.
+//! A store that was restored from a backup grants blocks again that it granted after the backup. A running process notices a block
+//! below its last one and stops ([`is_reverted`](NumberError::is_reverted)); one that starts cannot tell. Stop all processes, raise
+//! the line above all numbers that were handed out, and start them again: [`recover_line`] for a line in a register, and one
+//! [statement](leaf#after-a-restore) for Leaf's table.
 
 mod error;
 pub mod leaf;
@@ -58,7 +55,7 @@ const PAUSE: Duration = Duration::from_millis(FIRST_WAIT_MS);
 
 /// Why a store has no block.
 ///
-/// A [`RegisterError`] that [is final](RegisterError::is_final) ends [`wait_until_open`](Segment::wait_until_open) at once.
+/// A [`RegisterError`] that [is final](RegisterError::is_final) ends [`wait_until_open`](Segment::wait_until_open) immediately.
 pub type BlockError = Box<dyn Error + Send + Sync>;
 
 /// A block of numbers that a store has granted. It ends before `end`, and has as many numbers as the segment asked for.
@@ -159,13 +156,13 @@ impl Segment {
         Self::open(line::blocks(register, name, step)?)
     }
 
-    /// Opens a line of numbers. It returns at once: a thread calls `fetch`, which may block, for the first block, and for the
-    /// others later.
-    /// Until then each call of [`next`](Self::next) is an error with [`retry_after`](NumberError::retry_after).
+    /// Opens a line of numbers. It returns immediately: a thread calls `fetch`, which may block, for the first block and for later
+    /// ones. Until the first one is there, each call of [`next`](Self::next) returns an error with
+    /// [`retry_after`](NumberError::retry_after).
     ///
-    /// `fetch` returns the next block, of the number of numbers that it is given, or of the store's step. An error can mean
-    /// that the store has granted a block all the same, which is then skipped. After a panic it is not called again, because its
-    /// client could take an answer for that of another call.
+    /// `fetch` returns the next block, with as many numbers as it is asked for, or the store's step. After an error the store may
+    /// have granted a block anyway, which is then skipped. After a panic it is not called again, because its client could mistake
+    /// an answer for that of another call.
     ///
     /// # Errors
     /// The thread cannot be started.
@@ -189,14 +186,14 @@ impl Segment {
     /// Waits until there are numbers, for at most this time.
     ///
     /// # Errors
-    /// The store does not answer in this time. At once: it refuses this process for good, as with a wrong password, or
-    /// because it can lose acknowledged writes. The thread tries again in either case.
+    /// The store does not answer in this time. Immediately, if it refuses this process permanently, as with a wrong password, or
+    /// can lose acknowledged writes. The thread keeps retrying in either case.
     pub fn wait_until_open(&self, timeout: Duration) -> Result<(), SegmentError> {
         self.0.changes().wait(self.until_open(timeout))
     }
 
-    /// Does what [`wait_until_open`](Self::wait_until_open) does in a task of any async runtime. Dropping the future loses
-    /// nothing: the thread goes on.
+    /// Does what [`wait_until_open`](Self::wait_until_open) does in a task of any async runtime. Dropping the future loses nothing:
+    /// the thread continues.
     ///
     /// # Errors
     /// As for [`wait_until_open`](Self::wait_until_open).
@@ -243,11 +240,11 @@ impl Segment {
         number.ok_or_else(|| ended.unwrap_or(NumberKind::None { retry_after: PAUSE }).into())
     }
 
-    /// Returns the next number in a task of any async runtime. While the store has not answered, the task sleeps and tries
-    /// again, for at most `timeout` in all. Dropping the future takes no number.
+    /// Returns the next number in a task of any async runtime. While the store has not answered, the task sleeps and retries, for
+    /// at most `timeout` in total. Dropping the future takes no number.
     ///
     /// # Errors
-    /// As for [`next`](Self::next). If the wait is longer than the rest of `timeout`, the error comes at once.
+    /// As for [`next`](Self::next). If the wait is longer than the rest of `timeout`, the error is returned immediately.
     pub async fn next_async(&self, timeout: Duration) -> Result<u64, NumberError> {
         self.0.changes().wait_async(retry_within(timeout, || self.next(), NumberError::retry_after, |_| false)).await
     }

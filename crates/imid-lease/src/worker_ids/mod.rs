@@ -1,4 +1,4 @@
-//! Worker IDs of Snowflake generators, leased from a register.
+//! Worker IDs for Snowflake generators, leased from a register.
 
 mod options;
 mod table;
@@ -23,22 +23,22 @@ use crate::space::Space;
 use crate::state::Status;
 use table::Table;
 
-/// Worker IDs that this process holds, for the Snowflake generators of any preset.
+/// Worker IDs held by this process, for Snowflake generators of any preset.
 ///
-/// Each worker ID is granted from a floor to a ceiling. The ceiling is written to the register before it is used, and
-/// raised in time by a thread. A generator never mints an ID at or past it. So a process that is paused, cut off or has
-/// a wrong clock mints only IDs that no other process will ever mint, whoever takes its worker ID afterwards.
+/// Each worker ID is granted from a floor to a ceiling. The ceiling is written to the register before it is used, and a thread
+/// raises it in time. A generator never mints an ID at or past it. A process that is paused, cut off or has a wrong clock therefore
+/// mints only IDs that no other process will ever mint, whoever takes its worker ID afterwards.
 ///
 /// - It is a [`NodeSource`]: a generator takes a spare worker ID from it if the clock steps back further than the preset
 ///   waits, or if its own lease is lost. No call waits for the register.
-/// - What each fault does is in the [crate's table](crate#guarantees). At the ceiling, calls of a generator are an
-///   error ([`is_ceiling`](imid_snowflake::GenerateError::is_ceiling)) until the register answers.
-/// - A worker ID that was used until a moment ago starts after that. A process takes the one whose last use is longest ago,
-///   so each start of a process has another worker ID.
+/// - The [crate's table](crate#guarantees) lists the faults. At the ceiling, a generator's calls return an error
+///   ([`is_ceiling`](imid_snowflake::GenerateError::is_ceiling)) until the register answers.
+/// - A recently used worker ID starts after its last use. A process takes the least recently used one, so each start gets a
+///   different worker ID.
 /// - In a forked child there are no worker IDs.
 ///
-/// Clones share the worker IDs. When the last clone is dropped, they are given back: at the exact end of their IDs if
-/// the generator was closed, else at the ceiling.
+/// Clones share the worker IDs. When the last clone is dropped, they are released: at the exact end of their IDs if the generator
+/// was closed, otherwise at the ceiling.
 ///
 /// Calls of a generator, [`open`](Self::open), [`generator`](Self::generator), [`status`](Self::status) and drops do not
 /// block. [`wait_until_open`](Self::wait_until_open) and [`close_within`](Self::close_within) block for at most the given
@@ -72,11 +72,11 @@ struct Inner<C> {
 }
 
 impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
-    /// Opens a space of worker IDs. It returns at once, in the phase [seeking](crate::Phase::Seeking): a thread looks
-    /// for worker IDs, and keeps the leases until the last clone is dropped.
+    /// Opens a space of worker IDs. It returns immediately, in the phase [seeking](crate::Phase::Seeking): a thread looks for
+    /// worker IDs, and keeps the leases until the last clone is dropped.
     ///
     /// # Errors
-    /// The options do not fit together, or the thread cannot be started.
+    /// The options contradict each other, or the thread cannot be started.
     pub fn open<R: Register + 'static>(register: R, options: WorkerOptions<C>) -> Result<Self, OpenError> {
         let (space, names) = options.check()?;
         let settings = options.settings().clone();
@@ -94,7 +94,7 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
         Ok(Self(Arc::new(Inner { options, clock, table, keeper, leases: count, space })))
     }
 
-    /// Waits until this process has its first worker ID, for at most this time. The spare ones can come later.
+    /// Waits until this process has its first worker ID, for at most this time. Spare ones may come later.
     ///
     /// # Errors
     /// As for [`LeasedGenerator::wait_until_open`](crate::LeasedGenerator::wait_until_open).
@@ -102,8 +102,8 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
         self.0.keeper.changes().wait(self.0.keeper.until_open(0, &self.0.space, timeout))
     }
 
-    /// Does what [`wait_until_open`](Self::wait_until_open) does in a task of any async runtime. Dropping the future loses
-    /// nothing: the search goes on.
+    /// Does what [`wait_until_open`](Self::wait_until_open) does in a task of any async runtime. Dropping the future loses nothing:
+    /// the search continues.
     ///
     /// # Errors
     /// As for [`wait_until_open`](Self::wait_until_open).
@@ -111,10 +111,10 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
         self.0.keeper.changes().wait_async(self.0.keeper.until_open(0, &self.0.space, timeout)).await
     }
 
-    /// Returns a generator with the preset and a worker ID of its own. It takes others from here when it needs one.
+    /// Returns a generator with the preset and its own worker ID. It takes others from here when it needs one.
     ///
-    /// Its clock is that of the options, as far as it is believed: a step of more than
-    /// [`max_skew`](WorkerOptions::max_skew) is not followed. Smaller steps back are the preset's to handle.
+    /// Its clock is that of the options, as far as it is credible: a step of more than [`max_skew`](WorkerOptions::max_skew) is not
+    /// followed. Smaller steps back are handled by the preset.
     ///
     /// # Errors
     /// There is no worker ID that can be used now: all are in use, or they were used by others until later than the
@@ -136,11 +136,10 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
         (0..self.0.leases).map(|lease| self.0.keeper.state(lease).status_at(now_ms)).collect()
     }
 
-    /// Gives all worker IDs back, and waits for at most `timeout`. Returns whether the register has acknowledged it for
-    /// each of them.
+    /// Releases all worker IDs, and waits for at most `timeout`. Returns whether the register acknowledged it for each of them.
     ///
-    /// Generators that have one end with the present tick. [Close](LeasedSnowflakes::close) them before, or their worker IDs cannot
-    /// be used again before their ceilings. After a call without an answer the rest is given up, and these worker IDs stay
+    /// Generators that have one stop at the end of the present tick. [Close](LeasedSnowflakes::close) them first, or their worker
+    /// IDs cannot be reused before their ceilings. After a call without an answer it gives up, and the remaining worker IDs stay
     /// taken for the horizon. In a forked child this does nothing and returns `false`.
     ///
     /// Dropping the last clone does the same and does not wait.
@@ -162,8 +161,8 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
         self.0.keeper.close_async(timeout).await
     }
 
-    /// Gives all worker IDs back, as [`close_within`](Self::close_within) does, and waits for the register: for at most
-    /// two time limits of a call after its last answer.
+    /// Releases all worker IDs, as [`close_within`](Self::close_within) does, and waits for the register: at most two call time
+    /// limits after its last answer.
     pub fn close(&self) {
         self.close_within(Duration::MAX);
     }
@@ -239,7 +238,7 @@ impl<C> fmt::Debug for WorkerIds<C> {
     }
 }
 
-/// A generator that has a worker ID of [`WorkerIds`], and takes another one when it needs it.
+/// A generator with a worker ID from [`WorkerIds`], which takes another one when it needs it.
 ///
 /// The methods are those of an [`imid_snowflake::Generator`], with an async form. Dropping it without a [`close`](Self::close) keeps its
 /// worker ID from being used again before the ceiling.
@@ -259,7 +258,7 @@ impl<C: Clock> LeasedSnowflakes<C> {
         self.generator.generate()
     }
 
-    /// Mints the next ID. While the call is refused for now, it sleeps and retries, for at most `timeout` in all.
+    /// Mints the next ID. While the refusal is temporary, it sleeps and retries, for at most `timeout` in total.
     ///
     /// # Errors
     /// As for [`Generator::generate_within`].
@@ -276,12 +275,12 @@ impl<C: Clock> LeasedSnowflakes<C> {
         self.workers.0.keeper.changes().wait_async(look).await
     }
 
-    /// Returns the worker ID that it mints with now.
+    /// Returns its present worker ID.
     pub fn node(&self) -> u32 {
         self.generator.node()
     }
 
-    /// Closes the generator and gives its worker ID back to the [`WorkerIds`]: see [`Generator::close`].
+    /// Closes the generator and returns its worker ID to the [`WorkerIds`]: see [`Generator::close`].
     pub fn close(&self) -> Option<u64> {
         self.generator.close()
     }
@@ -292,10 +291,9 @@ impl<C: Clock> LeasedSnowflakes<C> {
     }
 }
 
-/// The clock of a generator of [`WorkerIds`]: the application's, as far as it is believed.
+/// The clock of a generator of [`WorkerIds`]: the application's, as far as it is credible.
 ///
-/// A step of more than [`max_skew`](WorkerOptions::max_skew) is not followed. The time then goes on from the last good
-/// reading.
+/// A step of more than [`max_skew`](WorkerOptions::max_skew) is not followed. Time then continues from the last good reading.
 #[derive(Debug)]
 pub struct WorkerClock<C>(BelievedClock<Arc<C>>);
 

@@ -40,15 +40,15 @@ impl WorkerOptions {
 }
 
 impl<C> WorkerOptions<C> {
-    /// Sets the clock to mint by. Default: the system's.
+    /// Sets the clock. Default: the system's.
     pub fn clock<D>(self, clock: D) -> WorkerOptions<D> {
         WorkerOptions { preset: self.preset, spares: self.spares, clock, settings: self.settings }
     }
 
     /// Sets how many worker IDs are held besides the first one. Default: 1.
     ///
-    /// A generator changes to a spare one when the clock steps back further than it waits, or when its own lease is
-    /// lost. Each of them is a lease with writes of its own, also while it is spare.
+    /// A generator switches to a spare one when the clock steps back further than it waits, or when its own lease is lost. Each is
+    /// a lease with its own writes, even while it is spare.
     pub fn spares(mut self, spares: u8) -> Self {
         self.spares = spares;
         self
@@ -67,7 +67,7 @@ impl<C> WorkerOptions<C> {
         &self.settings
     }
 
-    /// Returns the space, and the name of each lease, if the settings fit together.
+    /// Returns the space, and the name of each lease, if the settings are consistent.
     pub(super) fn check(&self) -> Result<(Space, Vec<Name>), OptionsError> {
         let (_, name) = self.settings.check()?;
         let layout = self.preset.layout();

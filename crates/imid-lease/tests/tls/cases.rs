@@ -38,7 +38,7 @@ fn is_refused(store: &Store, error: &RegisterError, words: &str) {
     }
 }
 
-const UNTRUSTED: &str = "none of the trusted authorities has signed the certificate of the server";
+const UNTRUSTED: &str = "no trusted CA has signed the server's certificate";
 
 pub(crate) fn another_authority_is_not_trusted(store: &Store) {
     // The second one has the name of the right one.

@@ -51,7 +51,7 @@ impl<S> Builder<SystemClock, S> {
 }
 
 impl<C, S> Builder<C, S> {
-    /// Sets the node. It has no default, because two generators with the same node make the same IDs, also one after the other
+    /// Sets the node. It has no default, because two generators with the same node mint the same IDs, even one after the other
     /// ([`floor_ms`](Self::floor_ms)).
     pub const fn node(mut self, node: u32) -> Self {
         self.node = Some(node);
@@ -61,17 +61,15 @@ impl<C, S> Builder<C, S> {
     /// Sets the first unix millisecond that an ID may have under the node. [`Generator::raise_floor_ms`] raises it later.
     /// Default: the layout's first tick.
     ///
-    /// **A generator that is made again for the same node repeats IDs with certainty** if it mints in a tick in which the one
-    /// before has minted: within the same tick (which can be a second long), or after the clock was set back. Pass what
-    /// [`Generator::close`] returned; after a crash, pass the millisecond after the last ID that the store knows. An ID that was
-    /// minted and not stored can then be repeated; with a lease (the crate `imid-lease`) it cannot.
+    /// **A second generator for the same node repeats IDs with certainty** if it mints in a tick in which the first one minted:
+    /// within the same tick (which can be a second long), or after the clock was set back. Pass what [`Generator::close`] returned
+    /// or, after a crash, the millisecond after the last stored ID. An ID that was minted but not stored can then be repeated; with
+    /// a lease (the crate `imid-lease`) it cannot.
     ///
-    /// The first ID is in a tick that begins at the floor or
-    /// later, so a floor inside of a tick excludes the whole tick.
+    /// The first ID is in a tick that begins at the floor or later, so a floor inside a tick excludes the whole tick.
     ///
-    /// A clock before the floor counts as [set back](super::GenerateError::is_rollback): the preset decides whether to
-    /// wait. A node that is swapped in later has a floor of its own
-    /// ([`used_until_ms`](super::SpareNode::used_until_ms)).
+    /// A clock before the floor counts as [set back](super::GenerateError::is_rollback): the preset decides whether to wait. A node
+    /// that is swapped in later has its own floor ([`used_until_ms`](super::SpareNode::used_until_ms)).
     pub const fn floor_ms(mut self, timestamp_ms: u64) -> Self {
         self.floor_ms = timestamp_ms;
         self
@@ -80,14 +78,13 @@ impl<C, S> Builder<C, S> {
     /// Sets the first unix millisecond that no ID may have, under any node. [`Generator::raise_ceiling_ms`] raises it
     /// later. Default: the end of the layout's last tick.
     ///
-    /// The last ID is in a tick that ends at the ceiling or before it, so a ceiling inside of a tick excludes the whole
-    /// tick.
+    /// The last ID is in a tick that ends at the ceiling or before, so a ceiling inside a tick excludes the whole tick.
     pub const fn ceiling_ms(mut self, timestamp_ms: u64) -> Self {
         self.ceiling_ms = timestamp_ms;
         self
     }
 
-    /// Returns the generator. Its node belongs to this process from now on: in a forked child, calls are an error.
+    /// Returns the generator. Its node belongs to this process from now on: in a forked child, calls return an error.
     ///
     /// # Errors
     /// The node is missing, or does not fit the layout, such as 1,024 in 10 bits.

@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::error::RangeError;
 use imid::clock::ClockError;
 
-/// A Snowflake cannot be minted. The generator has not changed.
+/// A Snowflake cannot be minted. The generator is unchanged.
 ///
 /// ```
 /// use core::time::Duration;
@@ -62,7 +62,7 @@ pub(super) enum Refusal {
 }
 
 impl GenerateError {
-    /// Returns how long the original waits here before it tries again, in whole milliseconds of the clock.
+    /// Returns how long the original waits here before it retries, in whole milliseconds of the clock.
     ///
     /// `None` if the original fails instead, or if waiting does not help.
     pub const fn retry_after(self) -> Option<Duration> {

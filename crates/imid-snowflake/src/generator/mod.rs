@@ -45,10 +45,10 @@ use crate::sync::{AtomicU64, Ordering};
 use error::{GenerateKind, Refusal};
 use state::{State, Steps, is_below};
 
-/// Mints the Snowflakes of one node, as the [`Preset`]'s original does.
+/// Mints Snowflakes for one node, as the [`Preset`]'s original does.
 /// - **Lock-free**, and **never blocks**, unless the source of spare nodes blocks. Only
 ///   [`generate_within`](Self::generate_within) sleeps.
-/// - **Unique** while no other generator has the node, or had it until a time before the [floor](Builder::floor_ms).
+/// - **Unique** while no other generator has the node, or has used it past the [floor](Builder::floor_ms).
 /// - **Monotonic**, until a node is swapped because the clock was set back: the new node begins at the clock's time.
 /// - **Never at or past a ceiling**: neither the [generator's](Self::raise_ceiling_ms) nor the
 ///   [node's](NodeSource::ceiling_ms), whatever threads and clock do.
@@ -99,8 +99,9 @@ const SLICE: Duration = Duration::from_millis(10);
 impl Generator {
     /// Returns a generator with the system clock and without spare nodes.
     ///
-    /// **It has no floor, so use it only for a node under which nothing was minted before.** A generator that is made again for the same node, in this process or after a restart, begins each tick with
-    /// the same sequence number, so IDs of the same tick repeat with certainty. [`Builder::floor_ms`] prevents it.
+    /// **It has no floor, so use it only for a node that has never minted.** A second generator for the same node, in this process
+    /// or after a restart, begins each tick with the same sequence number, so IDs of the same tick repeat with certainty.
+    /// [`Builder::floor_ms`] prevents this.
     ///
     /// # Errors
     /// The node does not fit the layout, such as 1,024 in 10 bits.
@@ -135,11 +136,11 @@ impl<C, S> Generator<C, S> {
         &self.clock
     }
 
-    /// Raises the first unix millisecond that an ID may have under the present node. It does nothing if all later IDs
-    /// are at the floor or after it anyway, or if the generator is closed.
+    /// Raises the first Unix millisecond that an ID may have under the present node. It does nothing if all later IDs are past the
+    /// floor anyway, or if the generator is closed.
     ///
-    /// As [`Builder::floor_ms`] does, at run time. It never fails and takes effect at once: no call that is under way
-    /// returns an ID below the floor that another call has not returned before.
+    /// Does what [`Builder::floor_ms`] does, at run time. It never fails and takes effect immediately: after it, no call takes an
+    /// ID below the floor, not even one that was in progress.
     pub fn raise_floor_ms(&self, timestamp_ms: u64) {
         let mut seen = self.state();
         while let Some(raised) = seen.raised(timestamp_ms, self.preset.layout()) {
@@ -150,8 +151,8 @@ impl<C, S> Generator<C, S> {
         }
     }
 
-    /// Raises the first unix millisecond that no ID may have, under any node. It does nothing if the ceiling is higher
-    /// already. Without a ceiling in the [builder](Builder::ceiling_ms) it is the layout's end, which nothing raises.
+    /// Raises the first unix millisecond that no ID may have, under any node. It does nothing if the ceiling is already higher.
+    /// Without a ceiling in the [builder](Builder::ceiling_ms), the ceiling is the layout's end, which nothing raises.
     ///
     /// No ID at or past the ceiling is ever minted, whatever threads and clock do.
     pub fn raise_ceiling_ms(&self, timestamp_ms: u64) {
@@ -192,12 +193,12 @@ impl<C, S> Generator<C, S> {
 }
 
 impl<C, S: NodeSource> Generator<C, S> {
-    /// Ends the generator for ever, and puts its node back to the source. Later calls are an error
+    /// Closes the generator permanently, and returns its node to the source. Later calls return an error
     /// ([`is_closed`](GenerateError::is_closed)).
     ///
-    /// Returns the first unix millisecond after every ID that was issued under the [node](Self::node), even by a call that is
-    /// under way, and after its floor: the [`floor_ms`](Builder::floor_ms) of the node's next generator. `None` if no ID was
-    /// issued and no floor was set, and if the generator was closed before.
+    /// Returns the first Unix millisecond after every ID that was issued under the [node](Self::node), even by a call in progress,
+    /// and after its floor: the [`floor_ms`](Builder::floor_ms) of the node's next generator. `None` if no ID was issued and no
+    /// floor was set, and if the generator was closed before.
     pub fn close(&self) -> Option<u64> {
         let layout = self.preset.layout();
         let mut seen = self.state();
@@ -219,7 +220,7 @@ impl<C, S: NodeSource> Generator<C, S> {
 }
 
 impl<C: Clock, S: NodeSource> Generator<C, S> {
-    /// Mints the next ID. It does not wait, unless the source of spare nodes waits.
+    /// Mints the next ID. It does not wait, unless the source of spare nodes does.
     ///
     /// # Errors
     /// - The clock cannot be read, or the layout has no tick for its time.
@@ -230,8 +231,8 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
     /// - The generator is closed.
     /// - The process is a forked child.
     ///
-    /// Before it returns one of the first four errors, it reads the clock a second time.
-    /// [`retry_after`](GenerateError::retry_after) returns how long the original would wait.
+    /// Before one of the first four errors, the clock is read a second time. [`retry_after`](GenerateError::retry_after) returns
+    /// how long the original would wait.
     #[inline]
     pub fn generate(&self) -> Result<Snowflake, GenerateError> {
         // The layout is put beside the bits here, and not where they are taken: the two ways to take them would then meet in
@@ -247,7 +248,7 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
         if let Ok(now_ms) = self.clock.now_ms()
             && self.owner.is_current()
         {
-            while let Some(next) = self.steps.next(seen, now_ms, self.preset.layout()) {
+            while let Some(next) = self.steps.next(seen, now_ms, self.preset.layout_ref()) {
                 // ORDERING: as in `exchange`.
                 match self.word.0.compare_exchange(seen, next, Ordering::Release, Ordering::Acquire) {
                     Ok(_) => return Ok(next),
@@ -291,8 +292,8 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
     /// spin.
     ///
     /// # Errors
-    /// The errors of [`generate`](Self::generate) for which the original does not wait. The call also fails, without a
-    /// wait, if the wait would be longer than the rest of `timeout`.
+    /// As for [`generate`](Self::generate), where the original does not wait. The call also fails immediately if the wait would be
+    /// longer than the rest of `timeout`.
     #[cfg(feature = "std")]
     pub fn generate_within(&self, timeout: Duration) -> Result<Snowflake, GenerateError> {
         // Most calls do not wait and need no second clock.

@@ -3,25 +3,25 @@
 
 /// A source of spare nodes. Several generators may share it.
 ///
-/// The generator takes a node from the front of a queue, and puts the node that it had to the back. A generator that is
-/// [closed](super::Generator::close) puts its node to the back, too. The present node
-/// ([`Generator::node`](super::Generator::node)) is only in memory. A process that needs the same node after a restart
-/// must store it.
+/// The generator takes a node from the front of a queue and returns its old node to the back. A generator that is
+/// [closed](super::Generator::close) returns its node to the back as well. The present node
+/// ([`Generator::node`](super::Generator::node)) is only in memory: a process that needs the same node after a restart must store
+/// it.
 ///
-/// **A node that a generator has must not be in the source**, because then two generators can mint under one node. If a
-/// generator takes its own node, it does not use it and does not put it back.
+/// **A generator's node must not be in the source**, or two generators can mint under it. If a generator takes its own node, it
+/// neither uses nor returns it.
 ///
-/// **[`Generator::generate`](super::Generator::generate) calls the source, too.** If the source is behind a network,
-/// put a local queue before it and fill the queue in advance.
+/// **[`Generator::generate`](super::Generator::generate) calls the source.** If the source is behind a network, put a local queue
+/// in front of it and fill it in advance.
 ///
-/// **A source must know its process.** A forked child has a copy of it, and its nodes belong to the parent. So
-/// [`take`](Self::take) must return `None` there: [`fork::Process`](imid::fork::Process) tells a child from its parent.
-/// A generator of the parent puts no node back in a child.
+/// **A source must know its process.** A forked child has a copy of it, but its nodes belong to the parent, so [`take`](Self::take)
+/// must return `None` there: [`fork::Process`](imid::fork::Process) tells a child from its parent. The parent's generator returns
+/// no node in a child.
 ///
 /// # Nodes that are granted for a time
-/// A source can grant each node until a ceiling, and move the ceiling up while a generator has the node. It answers
-/// [`ceiling_ms`](Self::ceiling_ms). The generator asks before it mints an ID, and **never mints an ID at or past the
-/// ceiling**. If the ceiling is reached, it takes another node.
+/// A source can grant each node up to a ceiling, and raise the ceiling while a generator has the node, through
+/// [`ceiling_ms`](Self::ceiling_ms). The generator asks before it mints, and **never mints an ID at or past the ceiling**. If the
+/// ceiling is reached, it takes another node.
 pub trait NodeSource {
     /// Takes the first node whose last use was before `now_ms` and whose ceiling is after it, in unix milliseconds.
     /// Returns `None` if there is no such node.
@@ -40,15 +40,15 @@ pub trait NodeSource {
     /// then, even after a later answer that was smaller. A generator asks before the first ID of each tick, so the answer
     /// should take a few nanoseconds and must not block.
     ///
-    /// A thread that is late can ask for a node that was put back. Its ID is not minted, so any answer will do. But an
-    /// answer from an atomic must be loaded with `Acquire` and stored with `Release`.
+    /// A late thread may ask about a node that was already returned. Its ID is not minted, so any answer will do, but an answer
+    /// from an atomic must be loaded with `Acquire` and stored with `Release`.
     fn ceiling_ms(&self, node: u32) -> u64 {
         let _ = node;
         u64::MAX
     }
 }
 
-/// A node that no generator has. Every implementation of [`NodeSource`] makes it, so it gets no more fields.
+/// A node that no generator has. Every implementation of [`NodeSource`] constructs it, so it will get no more fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SpareNode {
     /// The node.
@@ -109,8 +109,8 @@ mod queue {
 
     /// A queue of spare nodes in memory, for the generators of one process.
     ///
-    /// Each call locks it and looks through it at most once. The nodes belong to the process that put the first one in. In
-    /// a forked child the queue is empty and stays so: make a queue of the child's own nodes there.
+    /// Each call locks it and scans it at most once. The nodes belong to the process that put the first one in. In a forked child
+    /// the queue is permanently empty: create one for the child's own nodes there.
     ///
     /// ```
     /// use imid_snowflake::{NodeQueue, NodeSource, SpareNode};

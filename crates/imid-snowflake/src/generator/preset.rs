@@ -1,4 +1,4 @@
-//! The behaviour of the originals, as data.
+//! The behavior of the originals, as data.
 
 use core::time::Duration;
 
@@ -6,7 +6,7 @@ use super::error::Refusal;
 use crate::error::RangeError;
 use crate::layout::Layout;
 
-/// A layout, and the behaviour of its original when the clock steps back and when a tick is full.
+/// A layout, and its original's behavior when the clock steps back and when a tick is full.
 ///
 /// | preset | the clock stepped back | a tick is full | sequence starts at |
 /// | --- | --- | --- | --- |
@@ -16,10 +16,9 @@ use crate::layout::Layout;
 /// | [`LEAF`](Self::LEAF) | up to 5 ms: wait twice as long, then error; more: error | wait for the next | 0 to 99, by tick and node |
 /// | [`rollback_38_15_10`](Self::rollback_38_15_10) | up to 15 ms: wait; more: swap the node | wait for the next | 0 |
 ///
-/// Only [`Generator::generate_within`](super::Generator::generate_within) waits.
-/// [`generate`](super::Generator::generate) returns an error that says for how long the original would wait. If the
-/// generator has a [source](super::NodeSource) of spare nodes, it swaps the node when the original would fail at once,
-/// and when the ceiling of the node is reached.
+/// Only [`Generator::generate_within`](super::Generator::generate_within) waits. [`generate`](super::Generator::generate) returns
+/// an error that says how long the original would wait. If the generator has a [source](super::NodeSource) of spare nodes, it swaps
+/// the node where the original would fail immediately, and when the node's ceiling is reached.
 ///
 /// ```
 /// use core::time::Duration;
@@ -58,7 +57,7 @@ built_in! {
     /// The Java port.
     TWITTER_JAVA Self::new(Layout::TWITTER_JAVA);
 
-    /// Discord's layout with Twitter's behaviour.
+    /// Discord's layout with Twitter's behavior.
     DISCORD Self::new(Layout::DISCORD);
 
     /// NSQ since 2015.
@@ -102,8 +101,8 @@ impl Preset {
         }
     }
 
-    /// Returns a preset with Twitter's behaviour for any layout: an error when the clock steps back, a wait when a tick
-    /// is full, and sequence numbers from 0.
+    /// Returns a preset with Twitter's behavior for any layout: an error when the clock steps back, a wait when a tick is full, and
+    /// sequence numbers from 0.
     pub const fn new(layout: Layout) -> Self {
         Self { layout, max_wait_ms: 0, wait_factor: 1, waits_when_full: true, start_bound: 1 }
     }
@@ -135,6 +134,10 @@ impl Preset {
             bound => bound,
         };
         Self { start_bound, ..self }
+    }
+
+    pub(super) const fn layout_ref(&self) -> &Layout {
+        &self.layout
     }
 
     /// Returns the layout.

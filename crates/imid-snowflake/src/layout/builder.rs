@@ -97,8 +97,8 @@ impl LayoutBuilder {
     /// Returns the layout. There is a sign bit if the widths sum to 63.
     ///
     /// # Errors
-    /// A setting is outside of its range, such as a tick of 49 bits; the widths sum to neither 63 nor 64, such as 41,
-    /// 10 and 11; the last tick is after the year 9999 (with the sign bit set, if there is one).
+    /// A setting is out of range, such as a tick of 49 bits; the widths sum to neither 63 nor 64, such as 41, 10 and 11; the last
+    /// tick is after the year 9999 (with the sign bit set, if there is one).
     pub const fn build(self) -> Result<Layout, RangeError> {
         let Self { tick_bits, node_bits, sequence_bits, text_form, .. } = self;
         let worker_bits = match self.worker_bits {

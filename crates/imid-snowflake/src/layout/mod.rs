@@ -29,8 +29,8 @@ use crate::error::{Quantity, RangeError};
 /// | [`NSQ_BEFORE_2015`](Self::NSQ_BEFORE_2015) | 0, 42, 10, 12 | 2010-11-04T01:42:54.657Z | 2150-03-18 | hex |
 /// | [`ROLLBACK_38_15_10`](Self::ROLLBACK_38_15_10) | 1, 38, 15, 10 | 2017-12-21T00:00:00Z | **2026-09-06** | decimal |
 ///
-/// After the last tick, the time of the originals overflows into the sign bit. So a set sign bit is read as one more bit
-/// of the tick, and [`is_overflowed`](crate::Snowflake::is_overflowed) returns `true`.
+/// After the last tick, the originals' time overflows into the sign bit. A set sign bit is therefore read as one more bit of the
+/// tick, and [`is_overflowed`](crate::Snowflake::is_overflowed) returns `true`.
 ///
 /// ```
 /// use core::time::Duration;

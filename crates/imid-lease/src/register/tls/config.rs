@@ -56,7 +56,7 @@ impl From<Arc<ClientConfig>> for Tls {
 )]
 pub(crate) struct Files {
     pub(crate) config: Arc<ClientConfig>,
-    /// The trusted authorities.
+    /// The trusted CAs.
     pub(crate) roots: Vec<CertificateDer<'static>>,
     /// The files of the certificate and the key.
     pub(crate) identity: Option<(Vec<u8>, Vec<u8>)>,
@@ -152,7 +152,7 @@ impl Tls {
         Ok(Files { config: Arc::new(config), roots, identity: Some(pem) })
     }
 
-    /// Returns the trusted authorities.
+    /// Returns the trusted CAs.
     fn root_certificates(&self) -> Result<Vec<CertificateDer<'static>>, Settings> {
         if let Some(path) = &self.roots {
             return certificates_in(&read(path)?, path);
@@ -161,7 +161,7 @@ impl Tls {
         if found.certs.is_empty() {
             let errors = found.errors.first().map(|error| format!(": {error}")).unwrap_or_default();
             return Err(Settings::of_files(format!(
-                "the system trusts no authority{errors}; install the package ca-certificates, or name a file of authorities"
+                "the system has no trusted CAs{errors}; install the package ca-certificates, or name a CA file"
             )));
         }
         // Some systems trust certificates that rustls does not understand.
@@ -169,17 +169,15 @@ impl Tls {
         Ok(found.certs.into_iter().filter(is_understood).collect())
     }
 
-    /// Says which authorities are trusted.
+    /// Says which CAs are trusted.
     fn trusted(&self) -> String {
-        self.roots
-            .as_ref()
-            .map_or_else(|| "the authorities of the system".to_owned(), |path| path.display().to_string())
+        self.roots.as_ref().map_or_else(|| "the system's CAs".to_owned(), |path| path.display().to_string())
     }
 }
 
 #[cfg(feature = "zookeeper")]
 impl Files {
-    /// Returns the trusted authorities in PEM.
+    /// Returns the trusted CAs in PEM.
     pub(crate) fn roots_pem(&self) -> String {
         use base64::Engine;
         use base64::prelude::BASE64_STANDARD;
@@ -229,7 +227,7 @@ impl Verifier {
         let mut roots = RootCertStore::empty();
         let (added, _) = roots.add_parsable_certificates(authorities.iter().cloned());
         if added == 0 {
-            return Err(Settings::of_files(format!("expected a certificate of an authority in {}", tls.trusted())));
+            return Err(Settings::of_files(format!("expected a CA certificate in {}", tls.trusted())));
         }
         let web_pki = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
             .build()
@@ -298,9 +296,9 @@ pub(crate) fn failure_of<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rus
     None
 }
 
-/// A certificate that no trusted authority has signed.
+/// A certificate that no trusted CA has signed.
 #[derive(Debug, thiserror::Error)]
-#[error("none of the trusted authorities has signed the certificate of the server")]
+#[error("no trusted CA has signed the server's certificate")]
 struct Untrusted(#[source] Box<dyn Error + Send + Sync>);
 
 /// Says more of a failure to connect, and whether it is final: the program cannot speak TLS, or the certificate of the server is
