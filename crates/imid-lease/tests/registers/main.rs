@@ -59,6 +59,7 @@ const SETTINGS: &[(&str, &str, Law)] = &[
     ("mysql", "what_a_retry_does_not_mend_is_final", settings::mysql_final),
     ("redis", "what_a_retry_does_not_mend_is_final", settings::redis_final),
     ("mysql", "unsafe_settings_are_weak", settings::mysql_weak),
+    ("postgres", "a_table_that_cannot_hold_the_records_is_refused", settings::postgres_table),
     ("mysql", "a_write_that_no_replica_has_is_unknown", settings::mysql_semi_sync),
     ("mysql", "a_table_of_another_kind_is_refused", settings::mysql_table),
     ("mysql", "a_read_only_server_is_refused", settings::mysql_read_only),
