@@ -146,6 +146,10 @@ mod documents {
     mod deploy {}
 }
 
-// The engine is private, so its model is a part of the library's own tests.
-#[cfg(test)]
+// The engine is private, so its model is a part of the library's own tests. A fuzz target plays schedules of it.
+#[cfg(any(test, imid_model))]
 mod simulation;
+
+#[cfg(imid_model)]
+#[doc(hidden)]
+pub use simulation::play_bytes;
