@@ -8,7 +8,7 @@
 //! - Writing a text takes 2.5 ns, reading it 3.3 ns.
 //! - Two threads on two stripes mint 2.0 times as many IDs as one thread, and 1.7 times as many with a `TickClock`.
 //! - If the clock steps back by 30 s, minting continues without a wait, an error or a duplicate. In the same test, 4 of
-//!   14 other libraries block or panic, and 4 lose the order or repeat IDs.
+//!   14 other libraries block or panic, and 4 mint IDs out of order or repeat them.
 //!
 //! These are loops at full speed on 2 virtual cores of an AMD EPYC (Zen 5). The minting loops are bursts, without the limit
 //! `max_lead`; sustained, a stripe mints 4,096 IDs per millisecond. BENCHMARKS.md has all results and machines.
@@ -48,7 +48,7 @@
 //!
 //! # Guarantees
 //!
-//! This is the crate's one table of guarantees. Other pages link to it.
+//! This table is the authoritative list of guarantees. Other pages link to it.
 //!
 //! **Order**: the IDs of a generator strictly increase, over all sessions with one stripe and per session with more. After
 //! [`observe`](Generator::observe), new IDs sort after the observed ID of another host as well. In a room where several hosts post,
@@ -101,7 +101,7 @@
 //! The 21 ms are the next millisecond, up to 16 ms by which hosts that see one event are spread, and 4 ms (or
 //! `max_lead`, if that is less) that full load may borrow. Events of different kinds add up. Under overload, restarts with a floor
 //! and hand-overs by [`raise_floor`](Generator::raise_floor) that are less than 30 ms apart add up as well: 1,000 of them 10 ms apart
-//! led to 8.1 s, 40 ms apart to 1.02 s. `tests/faults/lead.rs` checks the rows. The fork takes the same way as a floor.
+//! led to 8.1 s, 40 ms apart to 1.02 s. `tests/faults/lead.rs` checks the rows. A fork uses the same code path as a floor.
 //!
 //! # Choosing a generator
 //!

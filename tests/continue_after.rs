@@ -1,12 +1,14 @@
 //! A generator that goes on after a closed one, stripe by stripe.
 
+mod support;
+
 use std::time::Duration;
 
 use imid::clock::ManualClock;
 use imid::generator::Lane;
 use imid::{Generator, MessageId, SessionTag};
 
-const T: u64 = 1_763_665_800_000;
+use self::support::T;
 
 type Striped = Generator<ManualClock, 2>;
 

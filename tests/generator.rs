@@ -1,25 +1,19 @@
 //! What a generator does at each edge of its policy, one documented result a test.
 #![cfg(all(feature = "std", target_has_atomic = "64"))]
 
+mod support;
+
 use std::cell::Cell;
 use std::time::Duration;
 
 use imid::clock::ClockError;
 use imid::clock::{Clock, ManualClock, SystemClock};
 use imid::generator::{Builder, Lane};
-use imid::{Generator, IdParts, MessageId, SessionTag, SessionType};
+use imid::{Generator, IdParts, MessageId, SessionTag};
 
-/// 2025-11-20T19:10:00Z.
-const T: u64 = 1_763_665_800_000;
+use self::support::{T, ms, room};
+
 const HOUR: u64 = 3_600_000;
-
-fn room() -> SessionTag {
-    SessionTag::new(SessionType::GROUP, "room-42")
-}
-
-fn ms(n: u64) -> Duration {
-    Duration::from_millis(n)
-}
 
 /// In the millisecond that equals the seed, the spins start at 0.
 fn zero_at(seed: u64) -> Builder<SystemClock, 1> {

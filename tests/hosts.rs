@@ -1,14 +1,17 @@
 //! Hosts whose clocks disagree, and that hand each other their IDs through `observe`.
 #![cfg(target_has_atomic = "64")]
 
+mod support;
+
 use core::time::Duration;
 
 use imid::clock::{Clock, ManualClock};
 use imid::generator::GenerateError;
 use imid::generator::{Builder, Lane};
-use imid::{Generator, IdParts, MessageId, SessionHash, SessionTag, SessionType};
+use imid::{Generator, IdParts, MessageId};
 
-const T: u64 = 1_763_665_800_000;
+use self::support::{T, ms, session};
+
 /// The default `max_skew`.
 const SKEW: u64 = 5_000;
 /// How far hosts that one event sends to the same place may spread.
@@ -18,14 +21,6 @@ const FEW: u64 = 4;
 
 fn host(seed: u64) -> Builder<imid::clock::SystemClock, 1> {
     Generator::builder().seed(seed)
-}
-
-fn session(hash: u32) -> SessionTag {
-    SessionTag::from_parts(SessionType::GROUP, SessionHash::from_u32(hash).unwrap())
-}
-
-fn ms(n: u64) -> Duration {
-    Duration::from_millis(n)
 }
 
 /// A host answers: it observes the question, and its next ID must sort after it.

@@ -5,19 +5,19 @@
 #![cfg(loom)]
 
 mod models;
+mod support;
 
 use core::time::Duration;
 
 use imid::clock::{Clock, ClockError, SystemClock};
 use imid::generator::{Builder, GenerateError, Lane};
-use imid::{Generator, IdParts, MessageId, SessionHash, SessionTag, SessionType};
+use imid::{Generator, IdParts, MessageId};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use loom::thread;
 
 use self::models::model;
-
-const T: u64 = 1_763_665_800_000;
+use self::support::{T, session};
 
 /// Two stamps a millisecond, so that a spin is soon full. With this seed each of the milliseconds from T - 3 to T + 15 starts at 0.
 fn narrow() -> Builder<SystemClock, 1> {
@@ -47,10 +47,6 @@ impl Clock for TestClock {
 
 fn clock(ms: u64) -> TestClock {
     TestClock { ms: ms.into(), turn: AtomicU64::new(0) }
-}
-
-fn session(hash: u32) -> SessionTag {
-    SessionTag::from_parts(SessionType::GROUP, SessionHash::from_u32(hash).unwrap())
 }
 
 fn assert_distinct(mut ids: Vec<MessageId>) {

@@ -4,23 +4,19 @@
 #![cfg(loom)]
 
 mod models;
+mod support;
 
 use std::sync::Arc as Plain;
 
+use imid::Generator;
 use imid::clock::ManualClock;
 use imid::fork::{become_a_child, forget_the_process};
 use imid::generator::{GenerateError, Lane};
-use imid::{Generator, SessionHash, SessionTag, SessionType};
 use loom::sync::Arc;
 use loom::thread;
 
 use self::models::model;
-
-const T: u64 = 1_763_665_800_000;
-
-fn session(hash: u32) -> SessionTag {
-    SessionTag::from_parts(SessionType::GROUP, SessionHash::from_u32(hash).unwrap())
-}
+use self::support::{T, session};
 
 /// One test, so that two models do not run at once.
 #[test]

@@ -1,12 +1,14 @@
 //! The system's clock and the seed that it gives. It starts no threads, so it runs on WASI, too.
 #![cfg(all(feature = "std", target_has_atomic = "64"))]
 
+mod support;
+
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use imid::clock::{Clock, ManualClock, SystemClock};
 use imid::{Generator, MessageId, SessionTag, SessionType};
 
-const T: u64 = 1_763_665_800_000;
+use self::support::T;
 
 fn now_ms() -> u64 {
     u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap()

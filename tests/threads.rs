@@ -2,6 +2,8 @@
 //! build (`cargo test --release --test threads`), fewer where the compiler has not optimised.
 #![cfg(all(feature = "std", target_has_atomic = "64"))]
 
+mod support;
+
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::time::Duration;
 use std::thread;
@@ -10,7 +12,7 @@ use imid::clock::{Clock, ManualClock, SystemClock, TickClock};
 use imid::generator::{Builder, Lane};
 use imid::{Generator, MessageId, SessionHash, SessionTag, SessionType};
 
-const T: u64 = 1_763_665_800_000;
+use self::support::T;
 
 /// IDs in one configuration.
 const COUNT: usize = if cfg!(debug_assertions) { 400_000 } else { 16_000_000 };

@@ -1,6 +1,8 @@
 //! The clock that a background thread keeps: its end, its sharing, and what a stale reading may do.
 #![cfg(all(feature = "std", target_has_atomic = "64"))]
 
+mod support;
+
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use std::thread;
@@ -11,7 +13,7 @@ use imid::clock::{Clock, TickClock};
 use imid::generator::{GenerateError, Lane};
 use imid::{Generator, MessageId, SessionTag};
 
-const T: u64 = 1_763_665_800_000;
+use self::support::T;
 
 /// The wall clock by way of the standard library.
 fn wall() -> u64 {

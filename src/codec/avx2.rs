@@ -49,7 +49,7 @@ impl Avx2 {
         unsafe { encode(value, text) }
     }
 
-    /// Returns the text of an ID and a dash after it.
+    /// Returns the text of an ID and a 0 after it.
     #[inline]
     pub(super) fn padded(self, value: u128) -> [u8; PADDED_LEN] {
         // SAFETY: `self` proves that the processor has AVX2.
@@ -105,6 +105,8 @@ const HEAD: [u8; WIDTH] = [0, 1, 4, 5, ZERO, 8, 9, 12, 13, ZERO, 2, 3, 6, 7, ZER
 const HEAD_DASHES: [u8; WIDTH] = [0, 0, 0, 0, b'-', 0, 0, 0, 0, b'-', 0, 0, 0, 0, b'-', 0];
 /// The last 3 bytes of a text and an unused byte, from digits in the order of [`PAIRS`].
 const END: [u8; WIDTH] = repeat([11, 14, 15, ZERO]);
+/// The last 4 bytes of a text, of which the first is the last one of [`HEAD`].
+const LAST_GROUP: [u8; WIDTH] = repeat([10, 11, 14, 15]);
 
 /// The last 12 digits of a text, from its last 16 bytes.
 const TAIL: [u8; WIDTH] = [ZERO, ZERO, ZERO, ZERO, 2, 3, 4, 5, 7, 8, 9, 10, 12, 13, 14, 15];
@@ -179,16 +181,16 @@ macro_rules! steps {
 
         use super::*;
 
-        /// Returns the text of the ID in each lane: the first 16 bytes, and 4 bytes with the last 3 bytes and `end`.
+        /// Returns the text of the ID in each lane: the first 16 bytes, and the digits at the places of `end`.
         #[target_feature(enable = "avx2")]
         #[inline]
-        pub(super) fn encode(ids: Lanes, end: Lanes) -> (Lanes, Lanes) {
+        pub(super) fn encode(ids: Lanes, end: &[u8; WIDTH]) -> (Lanes, Lanes) {
             let pairs = sllv_epi32(shuffle_epi8(ids, table(&PAIRS)), table(&TO_TOP));
             let first = srli_epi16::<FIRST_SHIFT>(pairs);
             let second = and(slli_epi16::<SECOND_SHIFT>(pairs), table(&SECOND));
             let digits = map(or(first, second), &TO_DIGIT);
             let head = or(shuffle_epi8(digits, table(&HEAD)), table(&HEAD_DASHES));
-            (head, or(shuffle_epi8(digits, table(&END)), end))
+            (head, shuffle_epi8(digits, table(end)))
         }
 
         /// Returns the ID of the text in each lane, from its first and its last 16 bytes. `None` if a lane has no text.
@@ -268,18 +270,25 @@ mod two {
 #[target_feature(enable = "avx2")]
 #[inline]
 fn encode(value: u128, text: &mut [u8; TEXT_LEN]) {
-    let [padded @ .., _] = padded(value);
-    *text = padded;
+    let (head, end) = one::encode(id_of(value), &LAST_GROUP);
+    // PANIC: a text is longer than 16 bytes. Two stores that overlap are one less than 16, 2 and 1 bytes.
+    store(head, text.first_chunk_mut().expect("16 bytes"));
+    text[TEXT_LEN - GROUP_DIGITS..].copy_from_slice(&_mm_cvtsi128_si32(end).to_le_bytes());
 }
 
 #[target_feature(enable = "avx2")]
 #[inline]
 fn padded(value: u128) -> [u8; PADDED_LEN] {
-    let id = _mm_set_epi64x((value >> u64::BITS) as i64, value as i64);
-    let (head, end) = one::encode(id, one::table(&END_DASH));
+    let (head, end) = one::encode(id_of(value), &END);
     let mut text = [0; PADDED_LEN];
     store_line(head, end, &mut text);
     text
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn id_of(value: u128) -> __m128i {
+    _mm_set_epi64x((value >> u64::BITS) as i64, value as i64)
 }
 
 #[target_feature(enable = "avx2")]
@@ -293,9 +302,10 @@ fn decode(text: &[u8; TEXT_LEN]) -> u128 {
 #[target_feature(enable = "avx2")]
 fn encode_lines(ids: &[MessageId], separator: u8, lines: &mut [[u8; LINE_LEN]]) -> usize {
     let (ids, lines) = (ids.as_chunks().0, lines.as_chunks_mut().0);
-    let end = two::table(&end_with(separator));
+    let separator = two::table(&end_with(separator));
     for (ids, [first, second]) in ids.iter().zip(&mut *lines) {
-        let (head, end) = two::encode(load_ids(ids), end);
+        let (head, end) = two::encode(load_ids(ids), &END);
+        let end = two::or(end, separator);
         store_line(_mm256_castsi256_si128(head), _mm256_castsi256_si128(end), first);
         store_line(_mm256_extracti128_si256::<1>(head), _mm256_extracti128_si256::<1>(end), second);
     }
@@ -317,9 +327,6 @@ fn decode_lines(lines: &[[u8; LINE_LEN]], separator: u8, ids: &mut [MessageId]) 
     }
     STEP * steps
 }
-
-/// A dash after the text.
-const END_DASH: [u8; WIDTH] = end_with(b'-');
 
 /// The byte after a text, at the unused place of [`END`].
 const fn end_with(separator: u8) -> [u8; WIDTH] {

@@ -38,7 +38,7 @@ pub(super) fn standard(value: u128, text: &mut [u8; TEXT_LEN]) {
     *text = padded;
 }
 
-/// Returns the standard text and a dash after it. Looks up two digits at a time.
+/// Returns the standard text and a 0 after it. Looks up two digits at a time.
 ///
 /// The text is stored in words. If it were stored in smaller parts, a later load of a word would wait for them.
 pub(super) fn padded(value: u128) -> [u8; PADDED_LEN] {
@@ -46,7 +46,7 @@ pub(super) fn padded(value: u128) -> [u8; PADDED_LEN] {
     let (second, fourth) = (pair_and_dash(high, 0), pair(low, 1));
     let start = pair(high, 3) | pair_and_dash(high, 2) << bits(2) | pair(high, 1) << bits(5) | second << bits(7);
     let middle = second >> bits(1) | pair(low, 3) << bits(2) | pair_and_dash(low, 2) << bits(4) | fourth << bits(7);
-    let end = fourth >> bits(1) | pair_and_dash(low, 0) << bits(1);
+    let end = fourth >> bits(1) | pair(low, 0) << bits(1);
 
     let mut text = [0; PADDED_LEN];
     let (words, rest) = text.as_chunks_mut();
@@ -103,7 +103,7 @@ mod tests {
             let (want, mut text) = (dashed(&digits(&STANDARD, id.to_u128())), [0; TEXT_LEN]);
             standard(id.to_u128(), &mut text);
             assert_eq!(text, want, "{id:x}");
-            assert_eq!(padded(id.to_u128()), *[&want[..], b"-"].concat(), "{id:x}");
+            assert_eq!(padded(id.to_u128()), *[&want[..], b"\0"].concat(), "{id:x}");
         }
     }
 }

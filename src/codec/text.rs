@@ -11,8 +11,8 @@ use crate::id::MessageId;
 use crate::layout::TEXT_LEN;
 
 /// The 19-character text of an ID, on the stack: the result of [`MessageId::to_text`]. Use it as a `&str`.
-// INVARIANT: the bytes are digits and dashes, so they are ASCII. The last byte is always a dash, so the order of the
-// bytes is the order of the texts.
+// INVARIANT: the bytes are digits and dashes, so they are ASCII. The last byte is always 0, so the order of the bytes is
+// the order of the texts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct IdText([u8; PADDED_LEN]);
 

@@ -19,20 +19,21 @@ mod observe;
 mod refusal;
 mod restart;
 mod step;
+#[path = "../support/mod.rs"]
+mod support;
 #[cfg(target_os = "linux")]
 mod ticker;
 mod wait;
 mod wild_reading;
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use imid::clock::{ManualClock, SystemClock};
 use imid::generator::Builder;
 use imid::{Generator, MessageId, SessionTag, SessionType};
 
-/// 2025-11-20T19:10:00Z.
-const T: u64 = 1_763_665_800_000;
+use self::support::{Random, T, ms, room};
+
 /// The default `max_lead`, in milliseconds.
 const LEAD: u64 = 1_000;
 /// The default `max_skew`, in milliseconds.
@@ -46,16 +47,8 @@ const FEW: u64 = 16;
 /// Hosts that see one event.
 const MANY_HOSTS: u64 = 160;
 
-fn room() -> SessionTag {
-    SessionTag::new(SessionType::GROUP, "room-42")
-}
-
 fn other_room() -> SessionTag {
     SessionTag::new(SessionType::GROUP, "room-43")
-}
-
-const fn ms(n: u64) -> Duration {
-    Duration::from_millis(n)
 }
 
 /// A host with default limits and a seed of its own.
@@ -67,23 +60,6 @@ fn host(seed: u64) -> Builder<SystemClock, 1> {
 fn hosts(count: u64, run: u64, clock: &ManualClock) -> Vec<Generator<&ManualClock>> {
     let host = |at| host(run << 32 | at).clock(clock).build().expect("no lane");
     (0..count).map(host).collect()
-}
-
-/// Random numbers for scripts: `SplitMix64`, so that a script is the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let word = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ word >> 31
-    }
-
-    /// True once in `n` times.
-    fn once_in(&mut self, n: u64) -> bool {
-        self.next().is_multiple_of(n)
-    }
 }
 
 /// How many IDs are equal to an earlier one.

@@ -8,6 +8,8 @@ mod hosts;
 mod lanes;
 mod minting;
 mod ticker;
+#[path = "../support/time.rs"]
+mod time;
 
 /// Makes a list of tests out of the names of functions.
 macro_rules! trials {

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use imid::clock::{Clock, ManualClock};
 use imid::{Generator, MessageId, SessionTag, SessionType};
 
-pub(super) const T: u64 = 1_763_665_800_000;
+pub(super) use super::time::T;
 
 pub(super) fn room(name: &str) -> SessionTag {
     SessionTag::new(SessionType::GROUP, name)

@@ -1,4 +1,4 @@
-//! Identifies what a person pasted: finds, reads and explains 80-bit message IDs, 64-bit Snowflakes and what is mistaken for them.
+//! Identifies what a person pasted: finds, reads and explains 80-bit message IDs, 64-bit Snowflakes and their lookalikes.
 //!
 //! - [`identify`](fn@identify) returns every way to read a text, the most likely one first.
 //! - [`read_pasted`] reads an ID of one scheme, with quotes, brackets or other dashes around it, and says what is wrong.

@@ -1,7 +1,7 @@
 //! Lanes for [`imid`], leased from a shared register, so that every ID is unique regardless of clocks and networks.
 //!
 //! A lease says: "this lane, IDs with a time below the ceiling". A process writes the ceiling to the register with a
-//! compare-and-set before it uses it, and the ceiling only grows. A process that is paused, cut off or has a wrong clock can
+//! compare-and-set before it uses it, and nobody else lowers it. A process that is paused or partitioned or has a wrong clock can
 //! therefore mint only IDs that no other process will ever mint. Timeouts decide only how soon the lane of a dead process is
 //! reused.
 //!
@@ -52,7 +52,7 @@
 //!
 //! | register | strong if | otherwise |
 //! | --- | --- | --- |
-//! | [`register::FileRegister`] | the system is Linux or Android; the disk is local, is not thrown away with the container, and keeps what it has synced | refused: network file systems, wrong checksums, several names of one file, files of another machine. Weak outside of Linux and Android, where the file system cannot be seen |
+//! | [`register::FileRegister`] | the system is Linux or Android; the disk is local, outlives the container, and honors fsync | refused: network file systems, wrong checksums, several names of one file, files of another machine. Weak outside of Linux and Android, where the file system type cannot be determined |
 //! | `PostgresRegister` (feature `postgres`) | there is one primary with durable commits, or fail-over is synchronous | weak, as far as the settings show it |
 //! | `MysqlRegister` (`mysql`: MySQL and MariaDB) | there is one primary with durable commits, or replication is semi-synchronous | weak, as far as the settings show it; an asynchronous replica of MySQL, and one that became the primary, is not noticed |
 //! | `EtcdRegister` (`etcd`) | it syncs its log, as it does by default, and is not restored from a snapshot without [`admin::recover`] | not noticed |
@@ -78,9 +78,9 @@
 //! # Cost
 //!
 //! A lease, idle or busy, is written once per quarter of the horizon: 0.4 writes per second with the default of 10 s. A process
-//! lists its space once per minute, or once in as many seconds as the space has records, for [`Status::others`]. A lost lane keeps
-//! about 512 bytes, and 128 bytes per stripe, until the generator is dropped. A leased generator adds two loads and two compares
-//! to each ID; see `benches/leased.rs`.
+//! lists its space once per minute, or once in as many seconds as the space has records, for [`Status::others`]. A lost lane costs
+//! about 512 bytes, and 128 bytes per stripe, until the generator is dropped. A leased generator adds two loads and two compares to
+//! each ID; see `benches/leased.rs`.
 
 mod space;
 
@@ -146,6 +146,10 @@ mod documents {
     mod deploy {}
 }
 
-// The engine is private, so its model is a part of the library's own tests.
-#[cfg(test)]
+// The engine is private, so its model is a part of the library's own tests. A fuzz target plays schedules of it.
+#[cfg(any(test, imid_model))]
 mod simulation;
+
+#[cfg(imid_model)]
+#[doc(hidden)]
+pub use simulation::play_bytes;

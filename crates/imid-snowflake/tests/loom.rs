@@ -5,13 +5,16 @@
 //! for before the word is loaded.
 #![cfg(loom)]
 
+#[path = "../../../tests/support/time.rs"]
+mod time;
+
 use imid::clock::ManualClock;
 use imid_snowflake::{GenerateError, Generator, Layout, NodeQueue, NodeSource, Preset, Snowflake, SpareNode};
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
 
-const T: u64 = 1_763_665_800_000;
+use self::time::T;
 
 /// A layout with four sequence numbers per tick.
 const LAYOUT: Layout = match Layout::builder().tick_bits(42).node_bits(20).sequence_bits(2).build() {

@@ -1,11 +1,15 @@
 //! The servers of the tests, and the IDs that they store.
 
 pub mod pack;
+#[path = "../../support/random.rs"]
+mod random;
 
 use std::env;
 use std::io::{self, Write};
 
 use imid::{MessageId, message_id};
+
+use self::random::Random;
 
 /// The example of FORMAT.md.
 pub const EXAMPLE: MessageId = message_id!("EUNC-Q8QJ-22GH-T3DD");
@@ -33,13 +37,13 @@ pub fn ids() -> Vec<MessageId> {
     let mut ids: Vec<u128> = (0..80).map(|bit| 1 << bit).collect();
     ids.extend([0, (1 << 80) - 1, EXAMPLE.to_u128()]);
     ids.extend((0..10).flat_map(|byte| [0x7f_u128, 0x81, 0x20, 0xff].map(|value| value << (8 * byte))));
-    let mut state = 2026_u64;
-    ids.extend((0..rows).map(|_| (u128::from(random(&mut state)) << 64 | u128::from(random(&mut state))) >> 48));
+    let mut random = Random(2026_u64);
+    ids.extend((0..rows).map(|_| (u128::from(random.next()) << 64 | u128::from(random.next())) >> 48));
     ids.sort_unstable();
     ids.dedup();
     // Fisher-Yates.
     for at in (1..ids.len()).rev() {
-        let other = random(&mut state) % (at as u64 + 1);
+        let other = random.next() % (at as u64 + 1);
         ids.swap(at, usize::try_from(other).expect("an index"));
     }
     ids.into_iter().map(|value| MessageId::from_u128(value).expect("80 bits")).collect()
@@ -59,13 +63,4 @@ pub fn assert_same(found: &[MessageId], wanted: &[MessageId], what: &str) {
     let differences = found.iter().zip(wanted).filter(|(a, b)| a != b).count();
     let first = found.iter().zip(wanted).position(|(a, b)| a != b);
     assert_eq!(differences, 0, "{what}: the first difference is at {first:?}");
-}
-
-/// SplitMix64.
-fn random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

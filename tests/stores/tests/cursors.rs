@@ -3,6 +3,9 @@
 //!
 //! `IMID_MESSAGES` is the number of messages in each of the two tables. `cargo test --test cursors -- --nocapture` prints the counts.
 
+#[path = "../../support/random.rs"]
+mod random;
+
 use std::collections::{HashMap, HashSet};
 use std::error::Error;
 use std::io::{self, Write};
@@ -16,6 +19,8 @@ use imid_store_tests::pack::{Parameters, Statement, section};
 use imid_store_tests::url;
 use postgres::types::ToSql;
 use postgres::{Client, NoTls, Transaction};
+
+use self::random::Random;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -37,17 +42,6 @@ impl Clock for OffsetClock {
     fn now_ms(&self) -> std::result::Result<u64, ClockError> {
         let now = UNIX_EPOCH.elapsed().expect("a time after 1970").as_millis() as u64;
         Ok(now.saturating_add_signed(self.0))
-    }
-}
-
-/// SplitMix64.
-struct Luck(u64);
-
-impl Luck {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        (z ^ (z >> 31)) % bound
     }
 }
 
@@ -85,7 +79,7 @@ struct Pack {
 }
 
 /// Mints, then stores. Returns whether it was committed.
-fn store_plain(client: &mut Client, ids: &Generator<OffsetClock>, room: &str, luck: &mut Luck) -> Result<bool> {
+fn store_plain(client: &mut Client, ids: &Generator<OffsetClock>, room: &str, luck: &mut Random) -> Result<bool> {
     let start = Instant::now();
     let id = ids.generate_within(SessionTag::new(SessionType::GROUP, room), GREATEST_LEAD)?;
     let mut transaction = client.transaction()?;
@@ -107,7 +101,7 @@ fn store_numbered(
     pack: &Pack,
     room: &str,
     key: &str,
-    luck: &mut Luck,
+    luck: &mut Random,
 ) -> Result<bool> {
     let mut transaction = client.transaction()?;
     let taken = run(&mut transaction, &pack.take, &[("room", &room)])?;
@@ -141,7 +135,7 @@ fn write(url: &str, writer: u64, messages: u64, progress: &Progress) {
         Pack { take: section(PACK, "take", Parameters::Numbered), store: section(PACK, "store", Parameters::Numbered) };
     let offset = i64::try_from(writer).expect("few writers") * 2 * OFFSET_MS / (WRITERS as i64 - 1) - OFFSET_MS;
     let ids = Generator::builder().clock(OffsetClock(offset)).max_lead(GREATEST_LEAD).build().expect("a generator");
-    let mut luck = Luck(writer);
+    let mut luck = Random(writer);
     let mut client = None;
     for n in 0_u64.. {
         let (is_plain, is_numbered) =

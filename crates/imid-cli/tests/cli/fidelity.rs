@@ -4,24 +4,8 @@ use std::fmt::Write;
 
 use imid::MessageId;
 
+use crate::random::Random;
 use crate::{command, imid};
-
-/// A random generator with a fixed seed.
-struct Random(u64);
-
-impl Random {
-    /// Returns a number below `n`: splitmix64.
-    fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ mixed >> 31) % n as u64) as usize
-    }
-
-    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
-        from[self.below(from.len())]
-    }
-}
 
 struct Tagged {
     out: Vec<u8>,
@@ -53,14 +37,14 @@ fn sixty_thousand_mutated_lines_lose_no_byte() {
     let mut random = Random(1);
     let mut input = Vec::new();
     for n in 0..60_000 {
-        let text = random.pick(&["hi", "\\u00e9 \\\"x\\\"", "日本", "\u{2028}", "a\\\\", "", "🍵 \u{7f}"]);
-        let space = random.pick(&["", " ", "\t", "  "]);
-        let extra = random.pick(&["", ",\"n\":1e400", ",\"o\":{\"s\":[1,{}]}", ",\"\\u0061\":null", ",\"f\":-0.0"]);
-        let end = random.pick(&["\n", "\n", "\n", "\r\n", " \n", "\n\n"]);
+        let text = random.one_of(&["hi", "\\u00e9 \\\"x\\\"", "日本", "\u{2028}", "a\\\\", "", "🍵 \u{7f}"]);
+        let space = random.one_of(&["", " ", "\t", "  "]);
+        let extra = random.one_of(&["", ",\"n\":1e400", ",\"o\":{\"s\":[1,{}]}", ",\"\\u0061\":null", ",\"f\":-0.0"]);
+        let end = random.one_of(&["\n", "\n", "\n", "\r\n", " \n", "\n\n"]);
         let mut line =
             format!("{space}{{{space}\"s\":{space}\"{n}\"{space},\"t\":\"{text}\"{extra}{space}}}{end}").into_bytes();
         // Some lines get a byte that is wrong, doubled or missing.
-        let at = random.below(line.len() - 2);
+        let at = random.below(line.len() as u64 - 2) as usize;
         match random.below(6) {
             0 => line[at] = random.below(256) as u8,
             1 => line.insert(at, line[at]),
@@ -91,11 +75,11 @@ fn sixty_thousand_mutated_lines_lose_no_byte() {
 /// Returns random CSV with a header, and the number of its records.
 fn random_csv(random: &mut Random, delimiter: char, records: usize) -> String {
     let d = delimiter;
-    let line_end = random.pick(&["\n", "\r\n"]);
-    let mut csv = format!("{}room{d}at{d}\"the \"\"text\"\"\"{line_end}", random.pick(&["", "\u{feff}"]));
+    let line_end = random.one_of(&["\n", "\r\n"]);
+    let mut csv = format!("{}room{d}at{d}\"the \"\"text\"\"\"{line_end}", random.one_of(&["", "\u{feff}"]));
     for n in 0..records {
         let quoted_delimiter = format!("\"{d}{d}\"");
-        let text = random.pick(&[
+        let text = random.one_of(&[
             "",
             "plain",
             "\"\"",
@@ -107,8 +91,8 @@ fn random_csv(random: &mut Random, delimiter: char, records: usize) -> String {
             " x ",
             &quoted_delimiter,
         ]);
-        let room = random.pick(&["room", "\"room\"", "\"a\nb\""]);
-        let blank = random.pick(&["", "", "", line_end]);
+        let room = random.one_of(&["room", "\"room\"", "\"a\nb\""]);
+        let blank = random.one_of(&["", "", "", line_end]);
         write!(csv, "{blank}{room}{d}1763640{n:06}{d}{text}{line_end}").unwrap();
     }
     if random.below(2) == 0 {

@@ -17,6 +17,8 @@ mod order;
 mod pipes;
 mod postgres;
 mod quotes;
+#[path = "../../../../tests/support/random.rs"]
+mod random;
 mod real;
 mod resume;
 mod risk;

@@ -2,23 +2,7 @@
 
 use std::fmt;
 
-/// Draws numbers. Each run prints its seed.
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    /// Returns a number below `n`, as splitmix64 draws it.
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (bits ^ (bits >> 31)) % n
-    }
-
-    fn one_of(&mut self, faults: &[Fault]) -> Fault {
-        faults[usize::try_from(self.below(faults.len() as u64)).unwrap_or_default()]
-    }
-}
+use crate::random::Random;
 
 /// What is broken at random times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -20,6 +20,8 @@ mod faults;
 mod output;
 #[path = "../../tests/registers/proxy.rs"]
 mod proxy;
+#[path = "../../../../tests/support/random.rs"]
+mod random;
 mod rivals;
 mod supervisor;
 mod worker;

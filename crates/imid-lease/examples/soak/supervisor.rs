@@ -15,9 +15,10 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::check::check;
-use crate::faults::{Fault, Random};
+use crate::faults::Fault;
 use crate::output::Event;
 use crate::proxy::Proxy;
+use crate::random::Random;
 use crate::worker::TIME_OUT;
 
 /// Number of processes: twice as many as lanes, so there is always somebody who waits for one.

@@ -22,8 +22,8 @@ use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, fork};
 
 use crate::diary::Diary;
-use crate::faults::Random;
 use crate::output::{Event, Output};
+use crate::random::Random;
 use crate::rivals;
 
 /// How long a lane stays with a holder that is not heard of. In the lease scheme this is also the horizon.

@@ -26,7 +26,7 @@ use listing::Found;
 pub(crate) use listing::Listing;
 pub use messages::Phase;
 pub(crate) use messages::{Action, Config, FarAhead, Grant, Moment, Outcome, Reply, Silence, Stopped};
-#[cfg(test)]
+#[cfg(any(test, imid_model))]
 pub(crate) use renew::FOLLOW_GAP_MS;
 pub(crate) use seek::first_wait_ms;
 
@@ -411,18 +411,18 @@ impl Engine {
     }
 
     /// Returns how many attempts to write it has made.
-    #[cfg(test)]
+    #[cfg(any(test, imid_model))]
     pub(crate) fn attempts(&self) -> u64 {
         self.attempts
     }
 
-    #[cfg(test)]
+    #[cfg(any(test, imid_model))]
     pub(crate) fn config(&self) -> &Config {
         &self.config
     }
 
     /// Returns whether it waits for a reply.
-    #[cfg(test)]
+    #[cfg(any(test, imid_model))]
     pub(crate) fn is_waiting(&self) -> bool {
         matches!(
             self.step,

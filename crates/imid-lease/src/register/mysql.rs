@@ -14,7 +14,7 @@ use super::remote::{Failure, Records, Remote, Server, Settings, Weakness, promis
 use super::tls::Files;
 use super::tls::{Check, Tls, check_feature};
 use super::worker::Deadline;
-use super::{Access, Promise, RegisterError};
+use super::{Access, MAX_KEY_LEN, MAX_VALUE_LEN, Promise, RegisterError};
 use semi_sync::{Commit, SemiSync};
 
 remote_register! {
@@ -27,7 +27,7 @@ remote_register! {
     /// CREATE TABLE imid_register (name varbinary(128) PRIMARY KEY, value varbinary(1024) NOT NULL) ENGINE = InnoDB;
     /// ```
     ///
-    /// A table with text columns or with another engine is refused, and so is a read-only server.
+    /// A table with text columns, shorter ones, no primary key, or another engine is refused, and so is a read-only server.
     ///
     /// **Weak** if `innodb_flush_log_at_trx_commit` is not 1, if `innodb_doublewrite` is off, if the binary log is on
     /// and `sync_binlog` is not 1, and on a node of a Galera cluster, whose commits may be in memory only.
@@ -310,6 +310,9 @@ impl Records for Mysql {
     }
 }
 
+/// The columns of the table, and how many bytes they hold at least.
+const COLUMNS: [(&str, usize); 2] = [("name", MAX_KEY_LEN), ("value", MAX_VALUE_LEN)];
+
 /// Refuses a table that does not compare bytes, or that can lose writes. Queries of the information schema would be
 /// shorter, but they can open all tables of a server.
 async fn check_table(conn: &mut Conn) -> Result<(), Failure> {
@@ -319,9 +322,24 @@ async fn check_table(conn: &mut Conn) -> Result<(), Failure> {
     for column in conn.query::<Row, _>("SHOW COLUMNS FROM imid_register").await? {
         let text = |name| column.get_opt::<String, _>(name).and_then(Result::ok).unwrap_or_default();
         let (name, data_type) = (text("Field"), text("Type"));
-        if ["name", "value"].contains(&name.as_str()) && !data_type.starts_with("varbinary") {
-            return wrong("varbinary", data_type);
+        let Some((_, least)) = COLUMNS.into_iter().find(|(column, _)| *column == name) else { continue };
+        let length = data_type.strip_prefix("varbinary(").and_then(|rest| rest.strip_suffix(')')?.parse().ok());
+        match length {
+            None => return wrong("varbinary", data_type),
+            // A server that is not strict cuts values off.
+            Some(length) if length < least => return wrong(&format!("varbinary({least})"), data_type),
+            Some::<usize>(_) => {}
         }
+    }
+    let mut indexes: HashMap<String, Vec<(String, bool)>> = HashMap::new();
+    for column in conn.query::<Row, _>("SHOW INDEX FROM imid_register WHERE Non_unique = 0").await? {
+        let text = |name| column.get_opt::<String, _>(name).and_then(Result::ok);
+        let part = (text("Column_name").unwrap_or_default(), text("Sub_part").is_some());
+        indexes.entry(text("Key_name").unwrap_or_default()).or_default().push(part);
+    }
+    // Without it, each of two processes that create a record succeeds.
+    if !indexes.into_values().any(|columns| columns == [("name".to_owned(), false)]) {
+        return wrong("a primary key of the column name", "none".into());
     }
     match engine(conn, r"imid\_register").await? {
         Some(engine) if engine.eq_ignore_ascii_case("InnoDB") => Ok(()),

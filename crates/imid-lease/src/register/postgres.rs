@@ -16,7 +16,7 @@ use super::query::Words;
 use super::remote::{Failure, Records, Remote, Server, Settings, Weakness, promise, remote_register};
 use super::tls::{Check, Tls, check_feature};
 use super::worker::Deadline;
-use super::{Access, Promise, RegisterError};
+use super::{Access, MAX_KEY_LEN, MAX_VALUE_LEN, Promise, RegisterError};
 use crate::changes::lock;
 
 remote_register! {
@@ -363,10 +363,15 @@ const EMPTIED: &str = "synchronous_standby_names was emptied while this process 
 
 /// The timeline is in the first eight digits of the name of a log file.
 const SETTINGS: &str = "SELECT current_setting('fsync'), current_setting('full_page_writes'), \
-    current_setting('synchronous_standby_names'), (SELECT count(*) FROM pg_stat_replication), \
+    current_setting('synchronous_standby_names'), (SELECT count(*) FROM pg_stat_get_wal_senders()), \
     (SELECT relpersistence = 'u' FROM pg_class WHERE oid = to_regclass($1)), \
     (SELECT count(*) FROM pg_replication_slots WHERE slot_type = 'physical'), \
-    left(pg_walfile_name(pg_current_wal_lsn()), 8) > '00000001'";
+    left(pg_walfile_name(pg_current_wal_lsn()), 8) > '00000001', \
+    (SELECT count(*) FILTER (WHERE indisunique AND indisvalid AND indnkeyatts = 1 AND indpred IS NULL AND indexprs IS NULL) > 0 \
+        FROM pg_index WHERE indrelid = to_regclass($1)), \
+    (SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum) FROM pg_attribute \
+        WHERE attrelid = to_regclass($1) AND (attname = 'key' AND atttypmod BETWEEN 0 AND 131 \
+        OR attname = 'value' AND atttypmod BETWEEN 0 AND 1027))";
 
 /// A connection, and the last warning of its server.
 pub(crate) struct Connection {
@@ -534,6 +539,14 @@ where
 /// Reads the settings that make the commits of a table durable.
 pub(crate) async fn promise_of(client: &Connection, table: &str) -> Result<Promise, Failure> {
     let row = client.query_typed_one(SETTINGS, &[(&table, Type::TEXT)]).await?;
+    let is_there = row.try_get::<_, Option<bool>>(4)?.is_some();
+    if is_there && !row.try_get::<_, bool>(7)? {
+        return Err(format!("expected a primary key in the table {table}, found none").into());
+    }
+    if let Some(found) = row.try_get::<_, Option<&str>>(8)? {
+        let expected = format!("{MAX_KEY_LEN} characters in the column key and {MAX_VALUE_LEN} in value");
+        return Err(format!("expected {expected} of the table {table}, found {found}").into());
+    }
     let mut weaknesses = Vec::new();
     for (column, setting) in ["fsync", "full_page_writes"].into_iter().enumerate() {
         if row.try_get::<_, &str>(column)? != "on" {

@@ -7,7 +7,7 @@ use crate::engine::POLL_MS;
 
 /// What can happen in one step.
 #[derive(Clone, Copy, Debug)]
-enum Step {
+pub(super) enum Step {
     /// A process works until its next call or its next sleep.
     Work(usize),
     /// A process mints, at the clock or ahead of it.
@@ -27,7 +27,7 @@ enum Step {
     Wait(u64),
 }
 
-const STEPS: [Step; 17] = [
+pub(super) const STEPS: [Step; 17] = [
     Step::Work(0),
     Step::Work(1),
     Step::Mint(0, 0),
@@ -48,7 +48,7 @@ const STEPS: [Step; 17] = [
 ];
 
 /// Does a step; `false` if it is not possible, or changes nothing.
-fn take(world: &mut World, step: Step) -> bool {
+pub(super) fn take(world: &mut World, step: Step) -> bool {
     match step {
         Step::Work(index) => {
             let before = world.flights.len();
@@ -127,7 +127,7 @@ fn explore(world: &World, depth: u32, path: &mut Vec<Step>) -> Result<u64, (Faul
 }
 
 /// The first process has a lane and has minted; the second has seen it.
-fn start(rules: Rules) -> World {
+pub(super) fn start(rules: Rules) -> World {
     let mut world = World::new(1, rules);
     for name in ["first", "second"] {
         let index = world.add(name, 0);

@@ -3,6 +3,9 @@
 //!
 //! The model is part of the library's own tests, because the engine is private.
 
+#![cfg_attr(not(test), allow(dead_code, missing_docs, unreachable_pub, reason = "a fuzz target uses a part of it"))]
+
+mod bytes;
 mod description;
 mod exhaustive;
 mod fleet;
@@ -18,3 +21,6 @@ mod rules;
 
 mod store;
 mod world;
+
+#[cfg(imid_model)]
+pub use bytes::play_bytes;

@@ -201,7 +201,7 @@ fn restore(world: &mut World, old: Store) {
 }
 
 /// All is well again. Whoever has the right time must get on, as far as there are lanes.
-fn end(world: &mut World, weather: Weather) {
+pub(super) fn end(world: &mut World, weather: Weather) {
     if world.fault.is_some() {
         return;
     }
@@ -278,15 +278,15 @@ fn has_recovered(world: &World) -> bool {
 
 /// How many schedules of each kind: a few by default, more with `IMID_LEASE_SCHEDULES`. A long run can be done in
 /// parts, which begin at `IMID_LEASE_FIRST`.
-fn seeds() -> std::ops::Range<u64> {
+pub(super) fn seeds(count: u64) -> std::ops::Range<u64> {
     let number = |name: &str, default| std::env::var(name).map_or(default, |text| text.parse().expect("a number"));
     let first = number("IMID_LEASE_FIRST", 0);
-    first..first + number("IMID_LEASE_SCHEDULES", 1_000)
+    first..first + number("IMID_LEASE_SCHEDULES", count)
 }
 
 #[test]
 fn random_schedules_have_no_overlap_and_nobody_gets_stuck() {
-    let (seeds, threads) = (seeds(), 2);
+    let (seeds, threads) = (seeds(1_000), 2);
     let count = seeds.end - seeds.start;
     let minted: u64 = std::thread::scope(|scope| {
         let play_all = |thread: u64| {

@@ -21,9 +21,9 @@ impl World {
 }
 
 /// A process has listed the lanes of a restored register, and loses the race for one of them. Before it tries the other one, which
-/// has no record, the register is recovered. Returns `None` if it has tried that one first.
+/// has no record, the register is recovered, or is lost and created again. Returns `None` if it has tried that one first.
 #[expect(clippy::option_option, reason = "a run that does not count, or its fault, or none")]
-fn a_recovery_meets_an_old_list(seed: u64) -> Option<Option<Fault>> {
+fn a_recovery_meets_an_old_list(seed: u64, is_lost: bool) -> Option<Option<Fault>> {
     let mut world = World::new(seed, Rules::default());
     let first = world.add("first", 1);
     // The list, the description, and the list again.
@@ -51,7 +51,12 @@ fn a_recovery_meets_an_old_list(seed: u64) -> Option<Option<Fault>> {
     let record = "imid-lease/1 lane version=1 token=0000000000000001 holder=other horizon=1000 ceiling=1 held";
     assert!(world.store.compare_and_set(&other, None, record).unwrap());
     world.settle();
-    admin::recover_at(&mut world.store, "lanes", RECOVERY, world.now_ms).unwrap();
+    if is_lost {
+        world.store.records.clear();
+        world.create(1).unwrap();
+    } else {
+        admin::recover_at(&mut world.store, "lanes", RECOVERY, world.now_ms).unwrap();
+    }
     world.run(second);
     world.mint_one(second);
     world.calm_for(4 * HORIZON_MS);
@@ -62,10 +67,12 @@ fn a_recovery_meets_an_old_list(seed: u64) -> Option<Option<Fault>> {
 
 #[test]
 fn a_lane_without_a_record_is_not_taken_from_a_list_that_is_older_than_a_recovery() {
-    let faults: Vec<_> = (0..40).filter_map(a_recovery_meets_an_old_list).collect();
-    assert!(faults.len() > 5, "{}", faults.len());
-    for fault in faults {
-        assert_eq!(fault, None);
+    for is_lost in [false, true] {
+        let faults: Vec<_> = (0..40).filter_map(|seed| a_recovery_meets_an_old_list(seed, is_lost)).collect();
+        assert!(faults.len() > 5, "{}", faults.len());
+        for fault in faults {
+            assert_eq!(fault, None);
+        }
     }
 }
 

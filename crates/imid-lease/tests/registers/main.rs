@@ -36,7 +36,6 @@ const LAWS: &[(&str, Law)] = &laws![
 
 const LAWS_OF_SERVERS: &[(&str, Law)] = &laws![
     laws::the_time_is_that_of_the_server,
-    laws::a_register_that_is_read_only_reads_and_does_not_write,
     faults::a_cut_connection_is_an_error_and_the_next_call_connects_again,
     faults::a_lost_reply_is_an_error_and_the_value_may_be_there,
     faults::a_frozen_server_is_an_error_within_the_time_limit,
@@ -60,6 +59,7 @@ const SETTINGS: &[(&str, &str, Law)] = &[
     ("mysql", "what_a_retry_does_not_mend_is_final", settings::mysql_final),
     ("redis", "what_a_retry_does_not_mend_is_final", settings::redis_final),
     ("mysql", "unsafe_settings_are_weak", settings::mysql_weak),
+    ("postgres", "a_table_that_cannot_hold_the_records_is_refused", settings::postgres_table),
     ("mysql", "a_write_that_no_replica_has_is_unknown", settings::mysql_semi_sync),
     ("mysql", "a_table_of_another_kind_is_refused", settings::mysql_table),
     ("mysql", "a_read_only_server_is_refused", settings::mysql_read_only),
@@ -106,6 +106,14 @@ fn main() -> ExitCode {
         for store in &stores {
             add(store, name, *law);
         }
+    }
+    // A register in memory has no URL.
+    for store in stores.iter().filter(|store| !store.lock().unwrap().url.is_empty()) {
+        add(
+            store,
+            "a_register_that_is_read_only_reads_and_does_not_write",
+            laws::a_register_that_is_read_only_reads_and_does_not_write,
+        );
     }
     for (name, law) in LAWS_OF_SERVERS {
         for store in &stores {

@@ -168,9 +168,45 @@ pub(crate) fn mysql_table(store: &Store) {
         format!("{place}: expected varbinary in the table imid_register, found varchar(128)")
     );
     assert_eq!(
+        error("(name varbinary(128) PRIMARY KEY, value varbinary(60) NOT NULL) ENGINE = InnoDB"),
+        format!("{place}: expected varbinary(1024) in the table imid_register, found varbinary(60)")
+    );
+    for columns in [
+        "name varbinary(128) NOT NULL, value varbinary(1024) NOT NULL, KEY (name)",
+        "name varbinary(128) NOT NULL, value varbinary(1024) NOT NULL, PRIMARY KEY (name, value)",
+        "name varbinary(128) NOT NULL, value varbinary(1024) NOT NULL, UNIQUE (name(5))",
+    ] {
+        assert_eq!(
+            error(&format!("({columns}) ENGINE = InnoDB")),
+            format!("{place}: expected a primary key of the column name in the table imid_register, found none")
+        );
+    }
+    assert_eq!(
         error("(name varbinary(128) PRIMARY KEY, value varbinary(1024) NOT NULL) ENGINE = MyISAM"),
         format!("{place}: expected the engine InnoDB in the table imid_register, found MyISAM")
     );
+}
+
+pub(crate) fn postgres_table(store: &Store) {
+    let read = |columns: &str| {
+        client(store, &format!("CREATE SCHEMA other CREATE TABLE other.imid_register ({columns})"));
+        let _undo = Undo(store, &["DROP SCHEMA other CASCADE"]);
+        let url = format!("{}?options=-csearch_path%3Dother", store.url);
+        open_url(&url, DEFAULT_TIME_LIMIT).unwrap().read("a").map_err(|error| error.to_string())
+    };
+    let place = format!("cannot connect to PostgreSQL at {}", store.address());
+    assert_eq!(
+        read(r#"key text COLLATE "C" NOT NULL, value text NOT NULL"#).unwrap_err(),
+        format!("{place}: expected a primary key in the table imid_register, found none")
+    );
+    assert_eq!(
+        read(r#"key text COLLATE "C" PRIMARY KEY, value varchar(60) NOT NULL"#).unwrap_err(),
+        format!(
+            "{place}: expected 128 characters in the column key and 1024 in value of the table imid_register, found value \
+             character varying(60)"
+        )
+    );
+    assert_eq!(read(r#"key varchar(128) COLLATE "C" PRIMARY KEY, value varchar(1024) NOT NULL"#), Ok(None));
 }
 
 pub(crate) fn mysql_read_only(store: &Store) {

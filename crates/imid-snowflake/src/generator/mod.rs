@@ -248,7 +248,7 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
         if let Ok(now_ms) = self.clock.now_ms()
             && self.owner.is_current()
         {
-            while let Some(next) = self.steps.next(seen, now_ms, self.preset.layout()) {
+            while let Some(next) = self.steps.next(seen, now_ms, self.preset.layout_ref()) {
                 // ORDERING: as in `exchange`.
                 match self.word.0.compare_exchange(seen, next, Ordering::Release, Ordering::Acquire) {
                     Ok(_) => return Ok(next),

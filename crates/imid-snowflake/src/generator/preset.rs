@@ -136,6 +136,10 @@ impl Preset {
         Self { start_bound, ..self }
     }
 
+    pub(super) const fn layout_ref(&self) -> &Layout {
+        &self.layout
+    }
+
     /// Returns the layout.
     pub const fn layout(&self) -> Layout {
         self.layout

@@ -149,7 +149,7 @@ impl Steps {
     ///
     /// The first and the last tick of the layout have no such ID, because their stamps have other meanings, too.
     #[inline]
-    pub(super) const fn next(&self, last: u64, now_ms: u64, layout: Layout) -> Option<u64> {
+    pub(super) const fn next(&self, last: u64, now_ms: u64, layout: &Layout) -> Option<u64> {
         let tick = if self.is_ms {
             now_ms.wrapping_sub(self.first_ms)
         } else {
@@ -166,9 +166,9 @@ impl Steps {
 }
 
 /// Returns the tick of a reading of the clock. Out of line: otherwise the compiler begins the division before it knows whether the
-/// layout needs one.
+/// layout needs one. By reference: otherwise each call copies the layout, whether it needs the division or not.
 #[inline(never)]
-const fn divided(now_ms: u64, layout: Layout) -> Option<u64> {
+const fn divided(now_ms: u64, layout: &Layout) -> Option<u64> {
     layout.tick_at(now_ms)
 }
 
@@ -294,7 +294,7 @@ mod tests {
                 for now_ms in [first_ms.saturating_sub(1), first_ms, first_ms + 1] {
                     let state = State { node: layout.node_max(), last };
                     let whole = state.advance(now_ms, closed(layout), preset).ok();
-                    let next = steps.next(state.pack(layout), now_ms, layout);
+                    let next = steps.next(state.pack(layout), now_ms, &layout);
                     let tick = last >> layout.sequence_bits();
                     let is_inner = 0 < tick && tick < end;
                     let whole = whole.filter(|next| is_inner && next.last >> layout.sequence_bits() == tick);

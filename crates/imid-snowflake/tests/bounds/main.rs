@@ -7,14 +7,16 @@ mod close;
 mod floor;
 mod nodes;
 mod paused;
+#[path = "../../../../tests/support/time.rs"]
+mod time;
 
 use std::time::Duration;
 
 use imid::clock::{Clock, ManualClock};
 use imid_snowflake::{Builder, GenerateError, Generator, Layout, NoSpareNodes, NodeSource, Preset, Snowflake};
 
-/// 2025-11-20T19:10:00Z.
-const T: u64 = 1_763_665_800_000;
+use self::time::T;
+
 const HOUR: u64 = 3_600_000;
 
 /// The preset of the rollback article, with its own epoch: its time is over, but not for a clock that shows an earlier one.

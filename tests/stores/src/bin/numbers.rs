@@ -8,6 +8,9 @@
 //! stored. A tenth of the transactions is rolled back, and a twentieth of the messages is sent twice. `sql/numbers.sh` runs it. The exit
 //! status is 1 if a number is missing or repeated, if an ID is not in the order of the numbers, or if a message was lost or doubled.
 
+#[path = "../../../support/random.rs"]
+mod random;
+
 use std::collections::HashSet;
 use std::env;
 use std::error::Error;
@@ -17,6 +20,8 @@ use std::time::{Duration, Instant};
 
 use imid::{Generator, MessageId, SessionTag, SessionType};
 use imid_store_tests::pack::{Parameters, Statement, section, statement};
+
+use self::random::Random;
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -191,14 +196,6 @@ struct Totals {
     kills: AtomicU64,
 }
 
-/// SplitMix64.
-fn random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
 /// Connections of clients to a server.
 const CLIENTS: usize = 32;
 
@@ -223,15 +220,15 @@ macro_rules! server {
                 let url = url.to_owned();
                 clients.spawn(async move {
                     let statements = $module::Statements::new();
-                    let mut luck = client as u64;
+                    let mut luck = Random(client as u64);
                     let mut connection: Option<$connection> = None;
                     for n in 0.. {
                         if TOTALS.is_over.load(Ordering::Relaxed) == 1 {
                             break;
                         }
-                        let room = format!("room-{}", random(&mut luck) % rooms);
+                        let room = format!("room-{}", luck.next() % rooms);
                         let message = Message { room, sender: format!("user-{client}"), key: n.to_string() };
-                        let mut is_sent_again = random(&mut luck).is_multiple_of(20);
+                        let mut is_sent_again = luck.next().is_multiple_of(20);
                         let mut first = None;
                         let mut is_uncertain = false;
                         loop {
@@ -244,7 +241,7 @@ macro_rules! server {
                                     open
                                 }
                             };
-                            let is_rolled_back = random(&mut luck).is_multiple_of(10);
+                            let is_rolled_back = luck.next().is_multiple_of(10);
                             let Ok(stored) = $module::store(&mut open, &statements, &message, is_rolled_back).await else {
                                 // The connection was killed, perhaps after the commit: the message is sent again with its key.
                                 PIDS[client].store(0, Ordering::Relaxed);
@@ -274,11 +271,11 @@ macro_rules! server {
                 });
             }
             let mut killer = $connection::connect(url).await?;
-            let mut luck = 80;
+            let mut luck = Random(80);
             let end = Duration::from_secs(seconds);
             while start.elapsed() < end || TOTALS.kills.load(Ordering::Relaxed) < kills {
                 tokio::time::sleep(end / u32::try_from(kills.max(1))?).await;
-                let pid = PIDS[usize::try_from(random(&mut luck))? % CLIENTS].swap(0, Ordering::Relaxed);
+                let pid = PIDS[usize::try_from(luck.next())? % CLIENTS].swap(0, Ordering::Relaxed);
                 if pid != 0 && kills > 0 {
                     // The client may have left on its own.
                     if sqlx::raw_sql(AssertSqlSafe(format!($kill, pid))).execute(&mut killer).await.is_ok() {
@@ -318,11 +315,11 @@ async fn sqlite_writer(url: &str, rooms: u64, sender: &str) -> Result<ExitCode> 
     use sqlx::{Connection, SqliteConnection};
     let statements = sqlite::Statements::new();
     let mut connection = SqliteConnection::connect(url).await?;
-    let mut luck = u64::from(std::process::id());
+    let mut luck = Random(u64::from(std::process::id()));
     for n in 0.. {
-        let room = format!("room-{}", random(&mut luck) % rooms);
+        let room = format!("room-{}", luck.next() % rooms);
         let message = Message { room, sender: sender.to_owned(), key: n.to_string() };
-        let is_rolled_back = random(&mut luck).is_multiple_of(10);
+        let is_rolled_back = luck.next().is_multiple_of(10);
         if let Stored::New(..) = sqlite::store(&mut connection, &statements, &message, is_rolled_back).await? {
             println!("{sender} {n}");
         }
@@ -350,10 +347,10 @@ fn sqlite_parent(rooms: u64, seconds: u64, kills: u64) -> Result<ExitCode> {
     };
     let mut writers: Vec<Child> = (0..4).map(|_| spawn()).collect::<Result<_>>()?;
     let start = Instant::now();
-    let (mut killed, mut luck) = (0_u64, 80);
+    let (mut killed, mut luck) = (0_u64, Random(80));
     while killed < kills || start.elapsed() < Duration::from_secs(seconds) {
         std::thread::sleep(Duration::from_secs(seconds) / u32::try_from(kills.max(1))?);
-        let writer = usize::try_from(random(&mut luck))? % writers.len();
+        let writer = usize::try_from(luck.next())? % writers.len();
         writers[writer].kill()?;
         writers[writer].wait()?;
         writers[writer] = spawn()?;

@@ -206,7 +206,7 @@ impl Doctor {
         self.look_at_clock(store, &mut *register, &mut found);
         let promise = register.promise();
         if let Promise::Weak(_) = promise {
-            found.changes.push("the register is weak: after it has lost a write, IDs can come twice".to_owned());
+            found.changes.push("the register is weak: after it has lost a write, IDs can be duplicated".to_owned());
         }
         found.add("promise", promise.to_string());
         found.set("promise", promise.to_string());
@@ -472,7 +472,7 @@ fn measure_writes(register: &mut dyn Register) -> Result<Spread, Stop> {
         // Each value differs from the one before it, so each is a write.
         let next = format!("imid-doctor at={} number={number}", now_ms());
         if !register.compare_and_set(KEY, seen.as_deref(), &next).map_err(|error| failed(&error))? {
-            return Err(Stop::Error(format!("the record {KEY} was changed by somebody else: is another doctor here?")));
+            return Err(Stop::Error(format!("another process changed the record {KEY}: is another doctor running?")));
         }
         seen = Some(next);
         Ok(())

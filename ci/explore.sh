@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Random tests with another seed each day; ci/tests.sh and ci/rules.sh draw the same ones each time. The seed is the date, and
+# IMID_CI_SEED=20261123 ci/explore.sh repeats the run of that day.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+seed=${IMID_CI_SEED:-$(date -u +%Y%m%d)}
+[[ $seed =~ ^[1-9][0-9]{0,11}$ ]] || { echo "explore.sh: expected a number of 1 to 12 digits in IMID_CI_SEED, found '$seed'" >&2; exit 2; }
+repeat="repeat it with IMID_CI_SEED=$seed ci/explore.sh"
+echo "seed $seed; $repeat"
+trap '[ $? = 0 ] || echo "explore.sh: failed with seed $seed; $repeat" >&2' EXIT
+
+# The model of leases: schedules that no other day plays.
+IMID_LEASE_FIRST=${seed}000 IMID_LEASE_SCHEDULES=${IMID_LEASE_SCHEDULES:-1000} \
+  cargo test --package imid-lease --lib -- --nocapture random_schedules no_room_is_closed
+# The properties.
+export PROPTEST_RNG_SEED=$seed
+cargo test --package imid --test forms --test model --test scripted_clock --test session --test store
+cargo test --package imid-inspect --lib --test find --test forms --test identify
