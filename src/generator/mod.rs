@@ -187,7 +187,8 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// # Errors
     /// As for [`generate`](Self::generate), and if `last` must be passed and is more than `max_skew` ahead of the clock's greatest
     /// reading ([`is_skew`](GenerateError::is_skew)). The generator is then unchanged.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as for `generate`")]
+    #[inline(always)]
     pub fn generate_after(&self, last: Option<MessageId>, session: SessionTag) -> Result<MessageId, GenerateError> {
         let Some(last) = last else { return self.generate(session) };
         self.mint_after(last, session, self.core.policy().max_skew)
@@ -209,7 +210,8 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
         self.mint_after(last, session, millis(limit, self.core.policy().shape.last_tick()))
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as for `generate`")]
+    #[inline(always)]
     fn mint_after(&self, last: MessageId, session: SessionTag, max_ahead: u64) -> Result<MessageId, GenerateError> {
         let key = session.session_hash().to_u32();
         let compact = self.core.take_after(key, last.stamp(), max_ahead, &self.clock)?;

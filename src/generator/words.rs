@@ -108,7 +108,8 @@ impl Words {
     /// Returns the window of a reading: the published one, or a new one if the reading is plain. `None` at first use,
     /// in a forked child, after an event, and while the time is ahead of the clock: then the caller has to read the
     /// real clock.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "the first call of each millisecond pays for a call of it")]
+    #[inline(always)]
     pub(super) fn window_at(&self, now: u64) -> Option<Window> {
         if self.hold_for(now) {
             return Some(self.window());

@@ -160,12 +160,37 @@ pub fn free<R: Register + ?Sized>(register: &mut R, space: &str, lane: u16, when
 /// All lanes become free, and start past everything that can have been minted: now plus a horizon and the largest clock error, or
 /// [`Recovery::above_ms`] if that is later. Returns that time, in unix milliseconds.
 ///
+/// If lanes are held, it watches them first, for half of their longest horizon and a minute at most: a process that is alive renews
+/// its lane once per quarter. One with a horizon of more than four minutes can be missed.
+///
 /// # Errors
-/// The register does not answer; there is no such space; a record has another format; a process uses the space. A lane of the
+/// The register does not answer; there is no such space; a record has another format; a process uses the space
+/// ([`is_in_use`](AdminError::is_in_use)), and nothing was changed. A lane of the
 /// backup is further ahead than that, so a clock was ahead, and a greater `above_ms` is needed.
 pub fn recover<R: Register + ?Sized>(register: &mut R, space: &str, recovery: Recovery) -> Result<u64, AdminError> {
+    refuse_live_holders(register, space)?;
     let now_ms = time(register)?;
     recover_at(register, space, recovery, now_ms)
+}
+
+/// The longest time for which the holders of lanes are watched.
+const LONGEST_WATCH: Duration = Duration::from_secs(60);
+
+/// Watches a space, and refuses it if a holder renews its lane.
+fn refuse_live_holders<R: Register + ?Sized>(register: &mut R, space: &str) -> Result<(), AdminError> {
+    let before = view(register, space)?;
+    let held = |lane: &LaneView| lane.record.clone().ok()?.filter(|record| record.state == LaneState::Held);
+    let Some(longest_ms) = before.lanes.iter().filter_map(held).map(|record| record.horizon_ms).max() else {
+        return Ok(());
+    };
+    thread::sleep(Duration::from_millis(longest_ms / 2).min(LONGEST_WATCH));
+    let after = view(register, space)?;
+    // One that was given back meanwhile is nobody's.
+    let changed = before.lanes.iter().zip(after.lanes).filter(|(before, after)| *before != after);
+    match changed.map(|(_, after)| after).find_map(|after| Some((after.lane, held(&after)?))) {
+        Some((lane, record)) => Err(AdminKind::InUse { lane, holder: record.holder }.into()),
+        None => Ok(()),
+    }
 }
 
 pub(crate) fn recover_at<R: Register + ?Sized>(

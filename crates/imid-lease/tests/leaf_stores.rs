@@ -1,6 +1,5 @@
 //! Segments on Leaf's own table, on real servers. `ci/services.sh run postgres mysql -- cargo test ...` starts the
 //! servers.
-#![cfg(all(feature = "mysql", feature = "postgres"))]
 
 mod skip;
 

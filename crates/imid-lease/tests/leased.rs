@@ -117,6 +117,28 @@ fn a_client_that_parks_its_thread_does_not_delay_a_close() {
 }
 
 #[test]
+fn a_space_with_a_live_holder_is_not_recovered() {
+    let mut register = imid_lease::register::MemoryRegister::new();
+    let ids = LeasedGenerator::open(register.clone(), options().holder("web-3")).and_then(opened).unwrap();
+    let recovery = admin::Recovery::new(1_000 * MS, 500 * MS);
+    let before = admin::view(&mut register, "lanes").unwrap().meta;
+    let error = admin::recover(&mut register, "lanes", recovery).unwrap_err();
+    assert!(error.is_in_use(), "{error}");
+    assert_eq!(error.to_string(), format!("lane {} is in use by web-3", ids.status().lane.unwrap()));
+    assert_eq!(admin::view(&mut register, "lanes").unwrap().meta, before, "nothing was changed");
+    // Its lane is held, and nobody renews it: as in a backup.
+    let record = register.list("lanes/").unwrap();
+    ids.close();
+    let mut restored = imid_lease::register::MemoryRegister::new();
+    for (key, text) in record {
+        assert!(restored.compare_and_set(&key, None, &text).unwrap());
+    }
+    let floor_ms = admin::recover(&mut restored, "lanes", recovery).unwrap();
+    let lanes = admin::view(&mut restored, "lanes").unwrap().lanes;
+    assert!(lanes.iter().all(|lane| lane.record.clone().unwrap().unwrap().ceiling_ms == floor_ms));
+}
+
+#[test]
 fn an_observed_id_holds_for_the_next_lane_too() {
     let register = FaultyRegister::new();
     let ids = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();

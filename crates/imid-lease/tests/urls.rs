@@ -1,12 +1,4 @@
 //! URLs that are refused, the words for TLS, and servers that do not answer.
-#![cfg(all(
-    feature = "etcd",
-    feature = "mysql",
-    feature = "postgres",
-    feature = "redis-queue",
-    feature = "segment",
-    feature = "zookeeper"
-))]
 
 use std::io::{Read, Write};
 use std::net::TcpListener;

@@ -96,7 +96,7 @@ fn each_preset_mints_in_order_and_fills_its_ticks() {
             assert!(tick.is_sorted());
             let numbers: Vec<_> = tick.iter().map(|id| id.sequence()).collect();
             assert!(numbers.iter().copied().eq(numbers[0]..=layout.sequence_max()), "{layout:?}");
-            assert!(numbers[0] < if layout == Layout::LEAF { 100 } else { 1 });
+            assert!(numbers[0] < if layout == Layout::LEAF { 100 } else { 1 }, "{layout:?} begins at {}", numbers[0]);
         }
         assert!(first.last() < second.first());
     }

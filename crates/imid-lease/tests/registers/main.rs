@@ -36,7 +36,6 @@ const LAWS: &[(&str, Law)] = &laws![
 
 const LAWS_OF_SERVERS: &[(&str, Law)] = &laws![
     laws::the_time_is_that_of_the_server,
-    laws::a_register_that_is_read_only_reads_and_does_not_write,
     faults::a_cut_connection_is_an_error_and_the_next_call_connects_again,
     faults::a_lost_reply_is_an_error_and_the_value_may_be_there,
     faults::a_frozen_server_is_an_error_within_the_time_limit,
@@ -107,6 +106,14 @@ fn main() -> ExitCode {
         for store in &stores {
             add(store, name, *law);
         }
+    }
+    // A register in memory has no URL.
+    for store in stores.iter().filter(|store| !store.lock().unwrap().url.is_empty()) {
+        add(
+            store,
+            "a_register_that_is_read_only_reads_and_does_not_write",
+            laws::a_register_that_is_read_only_reads_and_does_not_write,
+        );
     }
     for (name, law) in LAWS_OF_SERVERS {
         for store in &stores {
