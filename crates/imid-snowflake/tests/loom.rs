@@ -2,7 +2,8 @@
 //!
 //! These tests fail if the `compare_exchange` in `Generator::generate` or `Generator::exchange` is replaced by a store. The
 //! later ones also fail if `close` or `raise_floor_ms` only stores a flag beside the word, or if the ceiling of a node is asked
-//! for before the word is loaded.
+//! for before the word is loaded. Loom gives each exchange the latest value of the word, so no test here can show why `raise_ceiling_ms`
+//! releases and `advance` acquires: the comments there are the argument.
 #![cfg(loom)]
 
 #[path = "../../../tests/support/time.rs"]
@@ -186,6 +187,28 @@ fn a_floor_that_is_raised_beside_a_call_repeats_no_id() {
         ids.raise_floor_ms(T + 1);
         let (one, other) = (ids.generate().unwrap(), minting.join().unwrap());
         assert!(one != other && one.timestamp_ms() == T + 1 && other.timestamp_ms() == T + 1);
+    });
+}
+
+/// The word is loaded before the clock is read. If it were loaded after it, a time that another thread has minted at in between
+/// would look like a step back.
+#[test]
+fn a_clock_that_goes_on_beside_a_call_is_not_a_step_back() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(|| {
+        let ids = generator(&[]);
+        let going_on = thread::spawn({
+            let ids = Arc::clone(&ids);
+            move || {
+                for ms in 1..=2 {
+                    ids.clock().set(T + ms);
+                    ids.generate().unwrap();
+                }
+            }
+        });
+        ids.generate().unwrap();
+        going_on.join().unwrap();
     });
 }
 

@@ -171,8 +171,9 @@ impl<C, S> Generator<C, S> {
         let layout = self.preset.layout();
         let (seen, word) = (seen.pack(layout), next.pack(layout));
         // ORDERING: releases the clock reading that `next` was made from. Release also keeps the load of a ceiling
-        // before this exchange, and `state` keeps it after the load of the word.
-        let exchanged = self.word.0.compare_exchange(seen, word, Ordering::Release, Ordering::Acquire);
+        // before this exchange, and `state` keeps it after the load of the word. After a failure no clock is read before the word is
+        // loaded again.
+        let exchanged = self.word.0.compare_exchange(seen, word, Ordering::Release, Ordering::Relaxed);
         exchanged.map(|_| ()).map_err(|word| State::unpack(word, layout))
     }
 
@@ -243,14 +244,16 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
     /// Takes the next ID.
     #[inline]
     fn take(&self) -> Result<u64, GenerateError> {
-        // ORDERING: as in `State`'s load: the clock reading that follows is not older than the stamp seen here.
-        let mut seen = self.word.0.load(Ordering::Acquire);
+        // ORDERING: none is needed. An old word is not exchanged, and only a reading in its own tick has a next ID here: this way
+        // refuses nothing, so it does not matter which of word and clock is older.
+        let mut seen = self.word.0.load(Ordering::Relaxed);
         if let Ok(now_ms) = self.clock.now_ms()
             && self.owner.is_current()
         {
             while let Some(next) = self.steps.next(seen, now_ms, self.preset.layout_ref()) {
-                // ORDERING: as in `exchange`.
-                match self.word.0.compare_exchange(seen, next, Ordering::Release, Ordering::Acquire) {
+                // ORDERING: none. The exchange continues the release sequence of the one that began the tick (C++20
+                // [intro.races]), and that one's clock reading is of the same tick. No ceiling is loaded here.
+                match self.word.0.compare_exchange(seen, next, Ordering::Relaxed, Ordering::Relaxed) {
                     Ok(_) => return Ok(next),
                     Err(_) => seen = self.word_after_a_lost_race(),
                 }
@@ -267,7 +270,7 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
             hint::spin_loop();
         }
         // ORDERING: as in `take`.
-        self.word.0.load(Ordering::Acquire)
+        self.word.0.load(Ordering::Relaxed)
     }
 
     /// Takes the first ID of a tick, or returns why there is none.
