@@ -103,8 +103,8 @@ async fn expect_start_without_database(world: &World) -> Result<()> {
     assert_eq!(status(format!("{}/ready", world.operations[0])).await?, 503);
     assert_eq!(status(format!("{}/", world.urls[0])).await?, 200);
     terminate(&waiting).await?;
-    // 2 s to drain, and at most 10 s to give back what it may have been granted.
-    let status = timeout(Duration::from_secs(12), waiting.wait()).await??;
+    // 2 s to drain. It has no lane to give back, so it does not wait for the call of the register.
+    let status = timeout(Duration::from_secs(7), waiting.wait()).await??;
     assert!(status.success(), "a gateway without a lane that was asked to stop ended with {status}");
     Ok(())
 }

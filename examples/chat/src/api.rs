@@ -19,7 +19,6 @@ use crate::{Failure, Phase, live};
 
 /// The most bytes of a message.
 const BODY_LIMIT: usize = 4_000;
-const PAGE: i64 = 50;
 
 /// What the handlers share.
 #[derive(Clone)]
@@ -63,9 +62,18 @@ impl IntoResponse for Failure {
     }
 }
 
+/// What the query of a request can have.
 #[derive(Deserialize)]
-struct User {
+struct Asked {
     user: String,
+    /// Only messages before this one.
+    before: Option<MessageId>,
+    /// Only messages from this unix millisecond on.
+    from: Option<u64>,
+    /// Only messages up to this unix millisecond; `before` is then not used.
+    to: Option<u64>,
+    /// The stream begins after this message, or with the first one. `Last-Event-ID` takes precedence.
+    after: Option<MessageId>,
 }
 
 /// Reads the name of a room, and checks that the user may use it.
@@ -94,7 +102,7 @@ struct Draft {
 async fn send(
     State(gateway): State<Gateway>,
     Path(room): Path<String>,
-    Query(User { user }): Query<User>,
+    Query(Asked { user, .. }): Query<Asked>,
     Json(draft): Json<Draft>,
 ) -> Result<(StatusCode, Json<Message>), Failure> {
     let room = admit(&room, &user)?;
@@ -109,42 +117,24 @@ async fn send(
     Ok((if is_new { StatusCode::CREATED } else { StatusCode::OK }, Json(message)))
 }
 
-#[derive(Deserialize)]
-struct Page {
-    user: String,
-    /// Only messages before this one.
-    before: Option<MessageId>,
-    /// Only messages from this unix millisecond on.
-    from: Option<u64>,
-    /// Only messages up to this unix millisecond; `before` is then not used.
-    to: Option<u64>,
-}
-
 /// A page of a room, the latest message first. The IDs have the time.
 async fn messages(
     State(gateway): State<Gateway>,
     Path(room): Path<String>,
-    Query(page): Query<Page>,
+    Query(page): Query<Asked>,
 ) -> Result<Json<Vec<Message>>, Failure> {
     let room = admit(&room, &page.user)?;
     let first = |ms| MessageId::range(ms..).map(|ids| *ids.start()).map_err(Failure::request);
     let from = page.from.map_or(Ok(MessageId::MIN), first)?;
     let before = page.to.map_or(Ok(page.before.unwrap_or(MessageId::MAX)), |ms| first(ms.saturating_add(1)))?;
-    Ok(Json(gateway.store.page(&room, from, before, PAGE).await?))
-}
-
-#[derive(Deserialize)]
-struct Start {
-    user: String,
-    /// The stream begins after this message, or with the first one. `Last-Event-ID` takes precedence.
-    after: Option<MessageId>,
+    Ok(Json(gateway.store.page(&room, from, before).await?))
 }
 
 /// Live messages, as server-sent events. `reset` means that the database has lost the message to begin after: read the room again.
 async fn events(
     State(gateway): State<Gateway>,
     Path(room): Path<String>,
-    Query(start): Query<Start>,
+    Query(start): Query<Asked>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let room = admit(&room, &start.user)?;
@@ -169,7 +159,7 @@ struct Mark {
 async fn read(
     State(gateway): State<Gateway>,
     Path(room): Path<String>,
-    Query(User { user }): Query<User>,
+    Query(Asked { user, .. }): Query<Asked>,
     Json(mark): Json<Mark>,
 ) -> Result<StatusCode, Failure> {
     let room = admit(&room, &user)?;
@@ -180,11 +170,8 @@ async fn read(
 }
 
 /// How many messages the user has not read, by room.
-async fn unread(
-    State(gateway): State<Gateway>,
-    Query(User { user }): Query<User>,
-) -> Result<Json<Vec<Unread>>, Failure> {
-    Ok(Json(gateway.store.unread(&user).await?))
+async fn unread(State(gateway): State<Gateway>, Query(asked): Query<Asked>) -> Result<Json<Vec<Unread>>, Failure> {
+    Ok(Json(gateway.store.unread(&asked.user).await?))
 }
 
 /// Whether a balancer should send requests here. It does not ask the database: if that is away, all gateways would leave the balancer

@@ -19,9 +19,6 @@ use crate::store::{Message, Store};
 
 /// How often a gateway compares all followed rooms, in one query, so a lost notification costs only time.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How many messages of a room are kept, and how many a stream that is further behind reads at a time.
-const TAIL: i64 = 32;
-const PAGE: i64 = 200;
 
 /// The last messages of a room, in order.
 type Tail = Arc<[Message]>;
@@ -61,7 +58,7 @@ impl Rooms {
             };
             for name in changed {
                 if self.tails.lock().expect("no panic").contains_key(&name)
-                    && let Ok(tail) = self.store.tail(&name, TAIL).await
+                    && let Ok(tail) = self.store.tail(&name).await
                     && let Some(sender) = self.tails.lock().expect("no panic").get(&name)
                 {
                     sender.send_replace(tail.into());
@@ -125,7 +122,7 @@ pub fn stream(
             let tail = tails.borrow_and_update().clone();
             let new = match since(&tail, last) {
                 Some(new) => Ok(Some(new.to_vec())),
-                None => store.after(&room, last, PAGE).await,
+                None => store.after(&room, last).await,
             };
             let is_away = new.is_err();
             let Some(new) = new.unwrap_or(Some(Vec::new())) else {

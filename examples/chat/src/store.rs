@@ -15,6 +15,12 @@ use crate::room::Room;
 /// How long a message may hold its room while it waits for an ID.
 const MINT: Duration = Duration::from_secs(2);
 
+/// How many messages of a room a page shows, how many a gateway keeps of each followed room, and how many a stream that is further behind
+/// reads at a time.
+const SHOWN: i64 = 50;
+const TAIL: i64 = 32;
+const FOLLOWED: i64 = 200;
+
 /// A stored message.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, sqlx::FromRow)]
 pub struct Message {
@@ -86,9 +92,11 @@ impl Store {
         error
     }
 
-    /// Gives the lane back.
+    /// Gives the lane back, if there is one. A call to a database that does not answer takes up to five time limits of the register.
     pub async fn close(&self, timeout: Duration) {
-        self.ids.close_async(timeout).await;
+        if self.ids.status().lane.is_some() {
+            self.ids.close_async(timeout).await;
+        }
     }
 
     /// Stores a message, unless its sender has sent one with this key. Returns what is stored, and whether it is new.
@@ -126,16 +134,11 @@ impl Store {
 
     /// Returns the messages after one that a client has, in order, or `None` if the database does not have that one: after a fail-over or a
     /// restore that lost it, other messages may have its number.
-    pub async fn after(
-        &self,
-        room: &Room,
-        last: Option<MessageId>,
-        limit: i64,
-    ) -> Result<Option<Vec<Message>>, Failure> {
+    pub async fn after(&self, room: &Room, last: Option<MessageId>) -> Result<Option<Vec<Message>>, Failure> {
         let sql = "SELECT id, number, sender, body FROM messages WHERE room = $1 AND number >=
                 (SELECT CASE WHEN $2::bytea IS NULL THEN 1 ELSE (SELECT number FROM messages WHERE id = $2 AND room = $1) END)
             ORDER BY number LIMIT $3";
-        let query = sqlx::query_as(sql).bind(room.name()).bind(last).bind(limit + 1);
+        let query = sqlx::query_as(sql).bind(room.name()).bind(last).bind(FOLLOWED + 1);
         let mut found: Vec<Message> = query.fetch_all(&self.pool).await?;
         let is_lost = last.is_some() && found.is_empty();
         // The client has the first one.
@@ -144,23 +147,17 @@ impl Store {
     }
 
     /// Returns the messages from an ID on and before another, the latest first.
-    pub async fn page(
-        &self,
-        room: &Room,
-        from: MessageId,
-        before: MessageId,
-        limit: i64,
-    ) -> Result<Vec<Message>, Failure> {
+    pub async fn page(&self, room: &Room, from: MessageId, before: MessageId) -> Result<Vec<Message>, Failure> {
         let sql = "SELECT id, number, sender, body FROM messages WHERE room = $1 AND id >= $2 AND id < $3 ORDER BY id DESC LIMIT $4";
-        let query = sqlx::query_as(sql).bind(room.name()).bind(from).bind(before).bind(limit);
+        let query = sqlx::query_as(sql).bind(room.name()).bind(from).bind(before).bind(SHOWN);
         Ok(query.fetch_all(&self.pool).await?)
     }
 
     /// Returns the last messages of a room, in order.
-    pub async fn tail(&self, room: &str, limit: i64) -> Result<Vec<Message>, Failure> {
+    pub async fn tail(&self, room: &str) -> Result<Vec<Message>, Failure> {
         let sql = "SELECT * FROM (SELECT id, number, sender, body FROM messages WHERE room = $1 ORDER BY number DESC LIMIT $2) AS tail
             ORDER BY number";
-        Ok(sqlx::query_as(sql).bind(room).bind(limit).fetch_all(&self.pool).await?)
+        Ok(sqlx::query_as(sql).bind(room).bind(TAIL).fetch_all(&self.pool).await?)
     }
 
     /// Returns the rooms whose last ID is not the one given.
