@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# A holder in Python that follows docs/PROTOCOL.md (crates/imid-lease/tests/holder.py) runs beside holders of the
-# library on PostgreSQL and on etcd, while both are killed, paused and started again: ci/holder.sh [SECONDS of each], default 15. It
-# fails if an ID is minted twice, or if none is minted twice once the Python holder does not check its ceiling.
+# A holder in Python that follows docs/PROTOCOL.md (crates/imid-lease/tests/holder.py) runs beside holders of the library on PostgreSQL
+# and on etcd, while both are killed, paused and started again: ci/holder.sh [SECONDS of each], default 15. It fails if an ID is
+# minted twice, or if none is minted twice once the Python holder does not check its ceiling. Before that, ci/statements.py runs the
+# statements of the page on the stores that they are for.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
@@ -9,13 +10,14 @@ if [ "${1:-}" != inside ]; then
   [[ ${1:-15} =~ ^[1-9][0-9]*$ ]] || { echo "holder.sh: expected seconds, found $1" >&2; exit 2; }
   cargo build --quiet --all-features --example soak
   bash ci/services.sh install python || { echo "not checked: holder: no Python with venv"; exit; }
-  "$target/holder/bin/python" -c 'import pg8000' 2>/dev/null ||
-    { python3 -m venv "$target/holder" && "$target/holder/bin/pip" --quiet install pg8000==1.31.5; }
-  bash ci/services.sh run postgres etcd -- bash ci/holder.sh inside "${1:-15}"
+  "$target/holder/bin/python" -c 'import pg8000, pymysql, redis' 2>/dev/null ||
+    { python3 -m venv "$target/holder" && "$target/holder/bin/pip" --quiet install pg8000==1.31.5 PyMySQL==1.2.4 redis==8.1.0; }
+  bash ci/services.sh run postgres mysql redis etcd -- bash ci/holder.sh inside "${1:-15}"
   exit
 fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+"$target/holder/bin/python" ci/statements.py
 "$target/holder/bin/python" - "$target/debug/examples/soak" "$folder" "$2" <<'PYTHON'
 import os, pathlib, random, re, signal, subprocess, sys, time
 

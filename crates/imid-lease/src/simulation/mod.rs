@@ -3,7 +3,10 @@
 //!
 //! The model is part of the library's own tests, because the engine is private.
 
-#![cfg_attr(not(test), allow(dead_code, missing_docs, unreachable_pub, reason = "a fuzz target uses a part of it"))]
+#![cfg_attr(
+    not(test),
+    allow(dead_code, missing_docs, unreachable_pub, unused_imports, reason = "a fuzz target uses a part of it")
+)]
 
 mod bytes;
 mod description;

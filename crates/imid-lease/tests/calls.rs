@@ -1,0 +1,114 @@
+//! How often a lease calls its register, and what its first calls tell.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+
+mod faulty;
+mod opened;
+
+use faulty::FaultyRegister;
+use imid::clock::{Clock, SystemClock};
+use imid_lease::record::Name;
+use imid_lease::{LaneOptions, LeasedGenerator, Promise, Register, RegisterError};
+use opened::opened;
+
+const MS: Duration = Duration::from_millis(1);
+
+fn options() -> LaneOptions {
+    LaneOptions::new().horizon(1_000 * MS).max_skew(500 * MS).max_lead(200 * MS)
+}
+
+/// Counts its lists and how often it is asked for its time.
+#[derive(Clone)]
+struct Counted {
+    register: FaultyRegister,
+    lists: Arc<AtomicU32>,
+    times: Arc<AtomicU32>,
+}
+
+impl Counted {
+    fn new() -> Self {
+        Self { register: FaultyRegister::new(), lists: Arc::default(), times: Arc::default() }
+    }
+}
+
+impl Register for Counted {
+    fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+        self.register.read(key)
+    }
+
+    fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        self.lists.fetch_add(1, Ordering::Relaxed);
+        self.register.list(prefix)
+    }
+
+    fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+        self.register.compare_and_set(key, seen, value)
+    }
+
+    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        self.times.fetch_add(1, Ordering::Relaxed);
+        self.register.now_ms()
+    }
+
+    fn promise(&self) -> Promise {
+        Promise::Strong
+    }
+}
+
+#[test]
+fn only_the_process_that_describes_a_space_sees_a_new_register() {
+    let register = FaultyRegister::new();
+    let first = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
+    assert!(first.status().is_new_register);
+    let second = LeasedGenerator::open(register, options()).and_then(opened).unwrap();
+    assert!(!second.status().is_new_register);
+}
+
+#[test]
+fn a_store_is_asked_for_its_time_once_whether_it_has_one_or_not() {
+    for now_ms in [None, Some(SystemClock.now_ms().unwrap())] {
+        let register = Counted::new();
+        register.register.set_now_ms(now_ms);
+        let ids = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
+        let before = ids.status().renewals;
+        // It works meanwhile. The time is asked for again after 10 s, if there is one.
+        while ids.status().renewals < before + 3 {
+            thread::sleep(MS);
+        }
+        assert_eq!(register.times.load(Ordering::Relaxed), 1, "{now_ms:?}");
+    }
+}
+
+#[test]
+fn lanes_are_listed_with_pauses_while_clocks_are_judged() {
+    let register = Counted::new();
+    let mut silent = register.clone();
+    let now_ms = SystemClock.now_ms().unwrap();
+    let _first = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
+    // Held by somebody who may be alive for five seconds, near this clock.
+    let ceiling_ms = now_ms + 5_000;
+    let record = format!(
+        "imid-lease/1 lane version=1 token=0000000000000001 holder=silent horizon=10000 ceiling={ceiling_ms} held"
+    );
+    for lane in 0..16 {
+        silent.compare_and_set(&format!("lanes/1/{lane:05}"), None, &record).unwrap();
+    }
+    register.register.set_now_ms(Some(now_ms + 3_600_000));
+    let before = register.lists.load(Ordering::Relaxed);
+    let judging = LeasedGenerator::open(register.clone(), options()).unwrap();
+    thread::sleep(1_000 * MS);
+    let lists = register.lists.load(Ordering::Relaxed) - before;
+    drop(judging);
+    // 75 ms apart, and a few of the holder that has lost nothing.
+    assert!((2..60).contains(&lists), "{lists}");
+}
+
+#[test]
+fn a_name_has_1_to_64_characters() {
+    for (len, fits) in [(0, false), (1, true), (64, true), (65, false)] {
+        assert_eq!(Name::parse(&"a".repeat(len)).is_ok(), fits, "{len}");
+    }
+}
