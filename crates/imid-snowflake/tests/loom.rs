@@ -2,8 +2,8 @@
 //!
 //! These tests fail if the `compare_exchange` in `Generator::generate` or `Generator::exchange` is replaced by a store. The
 //! later ones also fail if `close` or `raise_floor_ms` only stores a flag beside the word, or if the ceiling of a node is asked
-//! for before the word is loaded. Loom gives each exchange the latest value of the word, so no test here can show why `raise_ceiling_ms`
-//! releases and `advance` acquires: the comments there are the argument.
+//! for before the word is loaded. Loom gives each exchange the latest value of the word, so no test here can show why
+//! `raise_ceiling_ms` releases and `advance` acquires: the comments there are the argument.
 #![cfg(loom)]
 
 #[path = "../../../tests/support/time.rs"]

@@ -171,8 +171,8 @@ impl<C, S> Generator<C, S> {
         let layout = self.preset.layout();
         let (seen, word) = (seen.pack(layout), next.pack(layout));
         // ORDERING: releases the clock reading that `next` was made from. Release also keeps the load of a ceiling
-        // before this exchange, and `state` keeps it after the load of the word. After a failure no clock is read before the word is
-        // loaded again.
+        // before this exchange, and `state` keeps it after the load of the word. After a failure no clock is read before the
+        // word is loaded again.
         let exchanged = self.word.0.compare_exchange(seen, word, Ordering::Release, Ordering::Relaxed);
         exchanged.map(|_| ()).map_err(|word| State::unpack(word, layout))
     }
