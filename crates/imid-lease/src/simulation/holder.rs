@@ -39,8 +39,8 @@ pub(super) struct Holder {
     pub(super) wanted_ms: u64,
     /// The same of one that wants more than any lane is known to be granted.
     pub(super) asked_ms: u64,
-    /// Whether a post has ever waited for a higher ceiling.
-    pub(super) has_wanted: bool,
+    /// When a post last waited for a higher ceiling.
+    pub(super) wanted_at_ms: Option<u64>,
     pub(super) minted: u64,
 }
 
@@ -68,7 +68,7 @@ impl Holder {
             refusals: 0,
             wanted_ms: 0,
             asked_ms: 0,
-            has_wanted: false,
+            wanted_at_ms: None,
             minted: 0,
         }
     }

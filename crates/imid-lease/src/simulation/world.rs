@@ -274,7 +274,7 @@ impl World {
         let holder = &mut self.holders[index];
         if matches!(call, Action::Write { .. }) && holder.engine.phase() == Phase::Holding {
             // A renewal that a post waits for does not wait for the gap of others.
-            let (before, gap_ms) = if holder.has_wanted {
+            let (before, gap_ms) = if holder.wanted_at_ms.is_some() {
                 (holder.renewed_before_ms, FOLLOW_GAP_MS)
             } else {
                 (holder.renewed_at_ms, MIN_GAP_MS)
@@ -417,7 +417,7 @@ impl World {
             let wanted_ms = last_ms + 2;
             if wanted_ms <= (time_ms + holder.engine.follows_ms()).max(holder.engine.granted_ms() + 1) {
                 holder.wanted_ms = holder.wanted_ms.max(wanted_ms);
-                holder.has_wanted = true;
+                holder.wanted_at_ms = Some(now_ms);
             } else {
                 holder.asked_ms = wanted_ms;
             }
