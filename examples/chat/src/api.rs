@@ -84,11 +84,10 @@ fn admit(room: &str, user: &str) -> Result<Room, Failure> {
             "expected a user of 1 to 64 bytes without control characters, found {user:?}"
         )));
     }
-    if room.admits(user) {
-        Ok(room)
-    } else {
-        Err(Failure(StatusCode::FORBIDDEN, "a private chat is for its two users".to_owned()))
+    if !room.admits(user) {
+        return Err(Failure(StatusCode::FORBIDDEN, "a private chat is for its two users".to_owned()));
     }
+    Ok(room)
 }
 
 #[derive(Deserialize)]
@@ -166,7 +165,7 @@ async fn read(
     if gateway.store.mark(&room, &user, mark.id).await? {
         return Ok(StatusCode::NO_CONTENT);
     }
-    Err(Failure::request(format!("expected a message of {}, found {:?}", room.name(), mark.id)))
+    Err(Failure::request(format!("expected a message of {}, found {:?}", room.name, mark.id)))
 }
 
 /// How many messages the user has not read, by room.

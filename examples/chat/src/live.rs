@@ -36,7 +36,7 @@ impl Rooms {
 
     fn follow(&self, room: &Room) -> watch::Receiver<Tail> {
         let mut tails = self.tails.lock().expect("no panic");
-        tails.entry(room.name().to_owned()).or_insert_with(|| watch::Sender::new(Arc::default())).subscribe()
+        tails.entry(room.name.clone()).or_insert_with(|| watch::Sender::new(Arc::default())).subscribe()
     }
 
     /// Keeps the tails up to date, as long as the gateway lives.

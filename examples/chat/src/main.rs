@@ -70,12 +70,6 @@ impl From<sqlx::Error> for Failure {
     }
 }
 
-impl From<imid_lease::LeaseError> for Failure {
-    fn from(error: imid_lease::LeaseError) -> Self {
-        Self::later(error)
-    }
-}
-
 /// Reads a variable from the environment.
 fn variable<T: FromStr>(name: &str, default: &str) -> Result<T, String> {
     let text = env::var(name).unwrap_or_else(|_| default.to_owned());

@@ -5,8 +5,10 @@ use imid::{SessionTag, SessionType};
 /// A room: `group:NAME`, or `private:A:B` with its two users in order.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Room {
-    name: String,
-    tag: SessionTag,
+    /// The name that the tables have.
+    pub name: String,
+    /// The tag that the IDs of the room have. Other rooms can have it too.
+    pub tag: SessionTag,
     users: Option<[String; 2]>,
 }
 
@@ -30,16 +32,6 @@ impl Room {
         }
     }
 
-    /// The name that the tables have.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The tag that the IDs of the room have. Other rooms can have it too.
-    pub fn tag(&self) -> SessionTag {
-        self.tag
-    }
-
     /// Whether a user may read and write here.
     pub fn admits(&self, user: &str) -> bool {
         self.users.as_ref().is_none_or(|users| users.iter().any(|member| member == user))
@@ -54,8 +46,8 @@ mod tests {
     fn a_private_chat_is_one_room_for_both_of_its_users() {
         let room = Room::parse("private:bob:alice").unwrap();
         assert_eq!(room, Room::parse("private:alice:bob").unwrap());
-        assert_eq!(room.name(), "private:alice:bob");
-        assert_eq!(room.tag(), SessionTag::pair("alice", "bob"));
+        assert_eq!(room.name, "private:alice:bob");
+        assert_eq!(room.tag, SessionTag::pair("alice", "bob"));
         assert!(room.admits("alice") && room.admits("bob") && !room.admits("carol"));
         assert!(Room::parse("group:bob").unwrap().admits("carol"));
     }

@@ -75,7 +75,7 @@ impl Store {
     /// Whether this gateway has a lane, or only waits for the database, as all gateways then do.
     pub fn is_ready(&self) -> bool {
         let room = Room::parse("group:ready").expect("a name");
-        match self.ids.generate(room.tag()) {
+        match self.ids.generate(room.tag) {
             Ok(_) => true,
             Err(error) => self.ids.status().lane.is_some() && (error.is_register() || error.is_used_up()),
         }
@@ -108,19 +108,19 @@ impl Store {
         let take = "INSERT INTO rooms AS room (name, last_number) VALUES ($1, 1)
             ON CONFLICT (name) DO UPDATE SET last_number = room.last_number + 1 RETURNING last_number, last_id";
         let (number, last_id): (i64, Option<MessageId>) =
-            sqlx::query_as(take).bind(room.name()).fetch_one(&mut *transaction).await?;
+            sqlx::query_as(take).bind(&room.name).fetch_one(&mut *transaction).await?;
         // `last_id` is of our own gateways. An ID that a client sends must never come here.
-        let id = self.ids.generate_after_async(last_id, room.tag(), MINT).await?;
+        let id = self.ids.generate_after_async(last_id, room.tag, MINT).await.map_err(Failure::later)?;
         let store = "WITH stored AS (
                 INSERT INTO messages (id, room, number, sender, client_key, body) VALUES ($1, $2, $3, $4, $5, $6)
                 ON CONFLICT (room, sender, client_key) DO NOTHING RETURNING id, room)
             UPDATE rooms SET last_id = stored.id FROM stored WHERE name = stored.room";
-        let store = sqlx::query(store).bind(id).bind(room.name()).bind(number).bind(sender).bind(key).bind(body);
+        let store = sqlx::query(store).bind(id).bind(&room.name).bind(number).bind(sender).bind(key).bind(body);
         if store.execute(&mut *transaction).await?.rows_affected() == 1 {
             transaction.commit().await?;
             // A hint for the followers, which the client does not wait for. It is outside of the transaction because NOTIFY makes commits
             // wait for each other. If it is lost, the followers notice the message within a second.
-            let (pool, name) = (self.pool.clone(), room.name().to_owned());
+            let (pool, name) = (self.pool.clone(), room.name.clone());
             tokio::spawn(
                 async move { sqlx::query("SELECT pg_notify('imid_chat', $1)").bind(name).execute(&pool).await },
             );
@@ -128,7 +128,7 @@ impl Store {
         }
         transaction.rollback().await?;
         let known = "SELECT id, number, sender, body FROM messages WHERE room = $1 AND sender = $2 AND client_key = $3";
-        let known = sqlx::query_as(known).bind(room.name()).bind(sender).bind(key).fetch_one(&self.pool).await?;
+        let known = sqlx::query_as(known).bind(&room.name).bind(sender).bind(key).fetch_one(&self.pool).await?;
         Ok((known, false))
     }
 
@@ -138,7 +138,7 @@ impl Store {
         let sql = "SELECT id, number, sender, body FROM messages WHERE room = $1 AND number >=
                 (SELECT CASE WHEN $2::bytea IS NULL THEN 1 ELSE (SELECT number FROM messages WHERE id = $2 AND room = $1) END)
             ORDER BY number LIMIT $3";
-        let query = sqlx::query_as(sql).bind(room.name()).bind(last).bind(FOLLOWED + 1);
+        let query = sqlx::query_as(sql).bind(&room.name).bind(last).bind(FOLLOWED + 1);
         let mut found: Vec<Message> = query.fetch_all(&self.pool).await?;
         let is_lost = last.is_some() && found.is_empty();
         // The client has the first one.
@@ -149,7 +149,7 @@ impl Store {
     /// Returns the messages from an ID on and before another, the latest first.
     pub async fn page(&self, room: &Room, from: MessageId, before: MessageId) -> Result<Vec<Message>, Failure> {
         let sql = "SELECT id, number, sender, body FROM messages WHERE room = $1 AND id >= $2 AND id < $3 ORDER BY id DESC LIMIT $4";
-        let query = sqlx::query_as(sql).bind(room.name()).bind(from).bind(before).bind(SHOWN);
+        let query = sqlx::query_as(sql).bind(&room.name).bind(from).bind(before).bind(SHOWN);
         Ok(query.fetch_all(&self.pool).await?)
     }
 
@@ -173,7 +173,7 @@ impl Store {
         let sql = "INSERT INTO readers (reader, room, number)
             SELECT $1, $2, 0 WHERE $3::bytea IS NULL UNION ALL SELECT $1, $2, number FROM messages WHERE id = $3 AND room = $2
             ON CONFLICT (reader, room) DO UPDATE SET number = greatest(readers.number, excluded.number)";
-        Ok(sqlx::query(sql).bind(reader).bind(room.name()).bind(last).execute(&self.pool).await?.rows_affected() > 0)
+        Ok(sqlx::query(sql).bind(reader).bind(&room.name).bind(last).execute(&self.pool).await?.rows_affected() > 0)
     }
 
     /// Returns what a reader has not read, by room.
