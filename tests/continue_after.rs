@@ -14,7 +14,7 @@ type Striped = Generator<ManualClock, 2>;
 
 fn generator(index: u16, clock: ManualClock) -> Striped {
     let lane = Lane { index, bits: 1 };
-    Generator::builder().stripes().clock(clock).lane(lane).max_lead(Duration::from_millis(50)).build().unwrap()
+    Generator::builder().seed(1).stripes().clock(clock).lane(lane).max_lead(Duration::from_millis(50)).build().unwrap()
 }
 
 /// The session of a stripe.
