@@ -108,6 +108,8 @@ impl Register for Store {
         let is_expected = self.records.get(key).map(String::as_str) == seen;
         if is_expected {
             self.records.insert(key.into(), value.into());
+            // It is acknowledged: it and the writes before it stay.
+            self.unsynced.clear();
         }
         Ok(is_expected)
     }
