@@ -201,7 +201,7 @@ impl EtcdRegister {
         let request = json!({ "key": encode(ROOT), "revision": revision.to_string() });
         match self.call::<Reply>(format_args!("read revision {revision}"), "kv/range", &request) {
             Ok((Reply {}, _)) => Ok(true),
-            Err(error) if error.to_string().contains("required revision has been compacted") => Ok(false),
+            Err(error) if format!("{error:#}").contains("required revision has been compacted") => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -252,10 +252,7 @@ impl EtcdRegister {
         }
         let failed = |reason: Failure| {
             let is_refused = reason.is::<Refused>() || reason.is::<Incomplete>();
-            #[cfg(feature = "tls")]
-            let (is_refused, reason) = super::tls::diagnose(is_refused, reason);
-            let error = RegisterError::new(format!("cannot {what} in etcd at {member}")).caused_by(reason);
-            if is_refused { error.permanent() } else { error }
+            super::tls::call_error(format!("cannot {what} in etcd at {member}"), reason, is_refused)
         };
         let result = self.try_call(deadline, path, request).map_err(failed);
         if result.is_err() {

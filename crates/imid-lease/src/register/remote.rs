@@ -11,9 +11,11 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::time::timeout;
 
-use super::{Access, CLIENT_NAME, DEFAULT_TIME_LIMIT, Promise, RegisterError, check_key, check_prefix, check_write};
-use crate::options::millis;
 use imid::fork::Process;
+
+use super::{Access, DEFAULT_TIME_LIMIT, Promise, RegisterError, caller, check_key, check_prefix, check_write};
+use crate::options::millis;
+use crate::record::Name;
 
 use super::password::Password;
 use super::tls::Tls;
@@ -69,19 +71,20 @@ pub(crate) struct Settings {
     pub(crate) tls: Option<Tls>,
     /// Makes the password in place of the URL's.
     pub(crate) password: Option<Password>,
-    /// The name of new connections, where the server shows one and the URL has none.
-    #[cfg_attr(
-        not(any(feature = "mysql", feature = "postgres", feature = "redis")),
-        allow(dead_code, reason = "see above")
-    )]
-    pub(crate) name: String,
+    /// Who called first. `None` before a holder has called.
+    holder: Option<Name>,
 }
 
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis"))]
+#[allow(dead_code, reason = "ZooKeeper takes neither")]
 impl Settings {
     /// Makes the password that replaces the URL's.
     pub(crate) fn make_password(&self, deadline: Deadline) -> io::Result<Option<String>> {
         self.password.as_ref().map(|password| password.make(deadline)).transpose()
+    }
+
+    /// Returns the name of a new connection, where the server shows one and the URL has none.
+    pub(crate) fn connection_name(&self) -> String {
+        self.holder.as_ref().map_or_else(|| "imid-lease".into(), |holder| format!("imid-lease/{holder}"))
     }
 }
 
@@ -123,8 +126,9 @@ fn new_runtime(needs_thread: bool) -> io::Result<Runtime> {
 
 impl<S: Server> Remote<S> {
     pub(crate) fn new(server: S, place: String, tls: Option<Tls>) -> Self {
-        let (process, name) = (Process::current(), CLIENT_NAME.into());
-        let settings = Settings { time_limit: DEFAULT_TIME_LIMIT, access: Access::Write, tls, password: None, name };
+        let process = Process::current();
+        let settings =
+            Settings { time_limit: DEFAULT_TIME_LIMIT, access: Access::Write, tls, password: None, holder: None };
         Self { server, place, settings, process, runtime: None, connection: None, failed: 0, promise: None }
     }
 
@@ -169,6 +173,7 @@ impl<S: Server> Remote<S> {
         let patience = if connection.is_some() { 1 } else { (*failed + 1).min(MOST_LIMITS) };
         let deadline = Deadline::of(settings.time_limit.saturating_mul(patience));
         let connects = connection.is_none();
+        settings.holder = settings.holder.take().or_else(caller);
         let mut connected = false;
         let work = async || {
             let mut open = if let Some(open) = connection.take() {
@@ -198,24 +203,12 @@ impl<S: Server> Remote<S> {
                 if let Some(Weakness(reason)) = failure.downcast_ref() {
                     *promise = Some(Promise::Weak((*reason).into()));
                 }
-                let (is_final, failure) = diagnose(S::is_final(&failure), failure);
-                let error = RegisterError::new(context).caused_by(failure);
-                Err(if is_final { error.permanent() } else { error })
+                let is_final = S::is_final(&failure);
+                Err(super::tls::call_error(context, failure, is_final))
             }
             Err(_) => Err(RegisterError::new(format!("{context}: no answer within {:?}", deadline.limit))),
         }
     }
-}
-
-/// Says more of a failure that is one of TLS.
-#[cfg(feature = "tls")]
-fn diagnose(is_final: bool, failure: Failure) -> (bool, Failure) {
-    super::tls::diagnose(is_final, failure)
-}
-
-#[cfg(not(feature = "tls"))]
-fn diagnose(is_final: bool, failure: Failure) -> (bool, Failure) {
-    (is_final, failure)
 }
 
 impl<S: Records> Remote<S> {
@@ -365,13 +358,6 @@ macro_rules! remote_register {
             fn promise(&self) -> Promise {
                 self.0.promise()
             }
-
-            fn set_holder(&mut self, holder: &str) {
-                // Another text could make each connection an error, as one with a zero does for PostgreSQL.
-                if let Ok(holder) = crate::record::Name::parse(holder) {
-                    self.0.settings.name = format!("{}/{holder}", crate::register::CLIENT_NAME);
-                }
-            }
         }
     };
 }
@@ -380,7 +366,10 @@ pub(super) use remote_register;
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
     use super::*;
+    use crate::changes::lock;
     use imid::clock::{Clock, SystemClock};
 
     /// A server that takes long to connect to.
@@ -415,6 +404,42 @@ mod tests {
         async fn now_ms((): &mut ()) -> Result<Option<u64>, Failure> {
             Ok(Some(SystemClock.now_ms()?))
         }
+    }
+
+    /// A server that remembers the names of connections, and ends each of them.
+    #[derive(Default)]
+    struct Naming(Mutex<Vec<String>>);
+
+    impl Server for Naming {
+        type Connection = ();
+
+        async fn connect(&self, settings: &Settings, _: Deadline) -> Result<((), Promise), Failure> {
+            lock(&self.0).push(settings.connection_name());
+            Ok(((), Promise::Strong))
+        }
+
+        fn is_final(_: &Failure) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn connections_have_the_name_of_the_holder_that_called_first() {
+        let mut remote = Remote::new(Naming::default(), "nowhere".into(), None);
+        let mut call = |holders: &[&str]| {
+            let holders = holders.iter().map(|holder| Name::parse(holder).unwrap());
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    holders.for_each(|holder| crate::register::call_for(&holder));
+                    remote.call(format_args!("end"), async |()| Err::<(), _>("the end".into())).unwrap_err()
+                });
+            });
+        };
+        for holders in [&[][..], &["chat-3", "chat-4"], &["chat-5"], &[]] {
+            call(holders);
+        }
+        let named = "imid-lease/chat-3";
+        assert_eq!(*lock(&remote.server.0), ["imid-lease", named, named, named]);
     }
 
     #[test]
