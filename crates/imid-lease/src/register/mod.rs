@@ -247,6 +247,11 @@ fn check_write(access: Access, key: &str, seen: Option<&str>, value: &str) -> Re
 /// How long a call of an adapter may take by default.
 pub const DEFAULT_TIME_LIMIT: Duration = Duration::from_secs(2);
 
+/// How many time limits the first call of a lease may take, and one after others that have failed, if it has to connect. A server that
+/// a thousand processes ask together needs longer for each of them. If they gave up and came back, it would never be done with them.
+#[allow(dead_code, reason = "each feature of a server uses it")]
+const MOST_LIMITS: u32 = 5;
+
 /// The store did not answer a call, or its answer cannot be parsed.
 ///
 /// `{}` prints what was tried and where. `{:#}` adds the causes, which are also the [sources](Error::source): the error of the client

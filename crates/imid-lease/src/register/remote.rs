@@ -13,7 +13,9 @@ use tokio::time::timeout;
 
 use imid::fork::Process;
 
-use super::{Access, DEFAULT_TIME_LIMIT, Promise, RegisterError, caller, check_key, check_prefix, check_write};
+use super::{
+    Access, DEFAULT_TIME_LIMIT, MOST_LIMITS, Promise, RegisterError, caller, check_key, check_prefix, check_write,
+};
 use crate::options::millis;
 use crate::record::Name;
 
@@ -88,9 +90,6 @@ impl Settings {
     }
 }
 
-/// How many time limits a call may take that has to connect, after others that have failed.
-const MOST_LIMITS: u32 = 5;
-
 /// A server and at most one connection to it.
 pub(crate) struct Remote<S: Server> {
     server: S,
@@ -103,8 +102,8 @@ pub(crate) struct Remote<S: Server> {
     /// The client's tasks run in it.
     runtime: Option<Runtime>,
     connection: Option<S::Connection>,
-    /// How many calls that had to connect have failed, one after another.
-    failed: u32,
+    /// How many time limits the next call may take if it has to connect.
+    patience: u32,
     /// According to the settings of the server at the last connection.
     promise: Option<Promise>,
 }
@@ -129,7 +128,7 @@ impl<S: Server> Remote<S> {
         let process = Process::current();
         let settings =
             Settings { time_limit: DEFAULT_TIME_LIMIT, access: Access::Write, tls, password: None, holder: None };
-        Self { server, place, settings, process, runtime: None, connection: None, failed: 0, promise: None }
+        Self { server, place, settings, process, runtime: None, connection: None, patience: 1, promise: None }
     }
 
     #[cfg(feature = "redis-queue")]
@@ -156,7 +155,7 @@ impl<S: Server> Remote<S> {
         what: fmt::Arguments<'_>,
         operation: impl AsyncFnOnce(&mut S::Connection) -> Result<T, Failure> + Send,
     ) -> Result<T, RegisterError> {
-        let Self { server, place, settings, process, runtime, connection, failed, promise } = self;
+        let Self { server, place, settings, process, runtime, connection, patience, promise } = self;
         if !process.is_current() {
             let context = format!("{place}: the parent process opened this register; a forked child must open its own");
             return Err(RegisterError::new(context));
@@ -168,12 +167,13 @@ impl<S: Server> Remote<S> {
                     .map_err(|error| RegisterError::new("cannot create a runtime for the client").caused_by(error))?,
             ),
         };
-        // A server to which a thousand processes connect at once needs longer for each of them. If they gave up and came
-        // back, it would never be done with them.
-        let patience = if connection.is_some() { 1 } else { (*failed + 1).min(MOST_LIMITS) };
-        let deadline = Deadline::of(settings.time_limit.saturating_mul(patience));
-        let connects = connection.is_none();
-        settings.holder = settings.holder.take().or_else(caller);
+        if settings.holder.is_none() {
+            settings.holder = caller();
+            // The first connection of a lease may be one of a whole fleet that starts.
+            *patience = if settings.holder.is_some() { MOST_LIMITS } else { *patience };
+        }
+        let limits = if connection.is_some() { 1 } else { *patience };
+        let deadline = Deadline::of(settings.time_limit.saturating_mul(limits));
         let mut connected = false;
         let work = async || {
             let mut open = if let Some(open) = connection.take() {
@@ -194,7 +194,7 @@ impl<S: Server> Remote<S> {
             Ok(_) => thread::scope(|scope| scope.spawn(run).join()).unwrap_or_else(|panic| resume_unwind(panic)),
             Err(_) => run(),
         };
-        *failed = if connects && !matches!(outcome, Ok(Ok(_))) { failed.saturating_add(1) } else { 0 };
+        *patience = if matches!(outcome, Ok(Ok(_))) { 1 } else { (*patience + 1).min(MOST_LIMITS) };
         let context =
             if connected { format!("cannot {what} in {place}") } else { format!("cannot connect to {place}") };
         match outcome {
@@ -285,8 +285,8 @@ macro_rules! connection_settings {
             /// Sets how long a call may take. The default is
             /// [`DEFAULT_TIME_LIMIT`](crate::register::DEFAULT_TIME_LIMIT).
             ///
-            /// A call that has to connect, after others that could not, may take one limit more for each of them, up to five:
-            /// a server to which a whole fleet connects again needs longer.
+            /// A call that has to connect, after others that have failed, may take one limit more for each of them, up to five, and
+            /// the first call of a lease may take five: a server to which a whole fleet connects needs longer.
             #[must_use]
             pub fn time_limit(mut self, time_limit: std::time::Duration) -> Self {
                 self.0.settings.time_limit = time_limit;
@@ -367,6 +367,7 @@ pub(super) use remote_register;
 #[cfg(test)]
 mod tests {
     use std::sync::Mutex;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
     use crate::changes::lock;
@@ -423,6 +424,26 @@ mod tests {
         }
     }
 
+    /// A server that does not let anybody in while `is_away`. Notes how long each attempt may take.
+    #[derive(Default)]
+    struct Away {
+        is_away: AtomicBool,
+        limits: Mutex<Vec<Duration>>,
+    }
+
+    impl Server for Away {
+        type Connection = ();
+
+        async fn connect(&self, _: &Settings, deadline: Deadline) -> Result<((), Promise), Failure> {
+            lock(&self.limits).push(deadline.limit);
+            if self.is_away.load(Ordering::Relaxed) { Err("away".into()) } else { Ok(((), Promise::Strong)) }
+        }
+
+        fn is_final(_: &Failure) -> bool {
+            false
+        }
+    }
+
     #[test]
     fn connections_have_the_name_of_the_holder_that_called_first() {
         let mut remote = Remote::new(Naming::default(), "nowhere".into(), None);
@@ -440,6 +461,40 @@ mod tests {
         }
         let named = "imid-lease/chat-3";
         assert_eq!(*lock(&remote.server.0), ["imid-lease", named, named, named]);
+    }
+
+    /// Makes calls, of which these succeed, and returns how many time limits each attempt to connect could take.
+    fn limits(remote: &mut Remote<Away>, calls: &[bool]) -> Vec<u128> {
+        for succeeds in calls {
+            let call = async |(): &mut ()| if *succeeds { Ok(()) } else { Err("no".into()) };
+            assert_eq!(remote.call(format_args!("try"), call).is_ok(), *succeeds && !remote.server.is_away());
+        }
+        let limits = std::mem::take(&mut *lock(&remote.server.limits));
+        limits.iter().map(|limit| limit.as_millis() / remote.settings.time_limit.as_millis()).collect()
+    }
+
+    impl Away {
+        fn is_away(&self) -> bool {
+            self.is_away.load(Ordering::Relaxed)
+        }
+    }
+
+    #[test]
+    fn a_connection_may_take_longer_after_each_failure_and_the_first_one_of_a_lease_longest() {
+        let mut remote =
+            Remote::new(Away { is_away: AtomicBool::new(true), ..Away::default() }, "nowhere".into(), None);
+        remote.settings.time_limit = Duration::from_secs(60);
+        assert_eq!(limits(&mut remote, &[true; 7]), [1, 2, 3, 4, 5, 5, 5]);
+        remote.server.is_away.store(false, Ordering::Relaxed);
+        assert_eq!(limits(&mut remote, &[true, true]), [5], "the second call is connected");
+        // A call that is not answered may be one of too many. It loses its connection.
+        assert_eq!(limits(&mut remote, &[false, false, true, false, true]), [2, 3, 2]);
+        let mut remote = Remote::new(Away::default(), "nowhere".into(), None);
+        let of_lease = || {
+            crate::register::call_for(&Name::parse("chat-3").unwrap());
+            limits(&mut remote, &[true, false, true])
+        };
+        assert_eq!(thread::scope(|scope| scope.spawn(of_lease).join()).unwrap(), [5, 2]);
     }
 
     #[test]
