@@ -15,7 +15,7 @@ use super::{Promise, RegisterError};
 remote_register! {
     /// A register in Redis 5 or later, or in Valkey. It is always **weak**.
     ///
-    /// Redis answers a write before the write is safe. A restart or a fail-over can lose what was acknowledged, and nothing can
+    /// Redis answers a write before the write is safe. A restart or a failover can lose what was acknowledged, and nothing can
     /// detect the loss. Two holders may then have the same lane. With `appendonly yes` and `appendfsync always` on a single server,
     /// a restart loses less.
     ///
