@@ -53,11 +53,11 @@
 //! | register | strong if | otherwise |
 //! | --- | --- | --- |
 //! | [`register::FileRegister`] | the system is Linux or Android; the disk is local, outlives the container, and honors fsync | refused: network file systems, wrong checksums, several names of one file, files of another machine. Weak outside of Linux and Android, where the file system type cannot be determined |
-//! | `PostgresRegister` (feature `postgres`) | there is one primary with durable commits, or fail-over is synchronous | weak, as far as the settings show it |
+//! | `PostgresRegister` (feature `postgres`) | there is one primary with durable commits, or failover is synchronous | weak, as far as the settings show it |
 //! | `MysqlRegister` (`mysql`: MySQL and MariaDB) | there is one primary with durable commits, or replication is semi-synchronous | weak, as far as the settings show it; an asynchronous replica of MySQL, and one that became the primary, is not noticed |
 //! | `EtcdRegister` (`etcd`) | it syncs its log, as it does by default, and is not restored from a snapshot without [`admin::recover`] | not noticed |
 //! | `ZookeeperRegister` (`zookeeper`) | it syncs its log (`forceSync`), as it does by default | not noticed |
-//! | `RedisRegister` (`redis`: Redis and Valkey) | never: a crash or a fail-over can lose acknowledged writes, and nothing can detect it | weak |
+//! | `RedisRegister` (`redis`: Redis and Valkey) | never: a crash or a failover can lose acknowledged writes, and nothing can detect it | weak |
 //! | [`register::MemoryRegister`] | never: it ends with its process | weak |
 //!
 //! [`Status::promise`] says which it is. [`Status::is_new_register`] shows a register that was empty at the start.

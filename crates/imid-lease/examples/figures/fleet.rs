@@ -1,27 +1,32 @@
 //! How long many processes with a connection each take to get their lanes, and to get over a fault of the store. Each is a lease
 //! of this one process here, with a register of its own. Its caller kills it, and does harm to the store.
 
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use imid_lease::register::{DEFAULT_TIME_LIMIT, SharedRegister, open_url};
 use imid_lease::{LaneOptions, LeasedGenerator, Phase};
 
+use crate::counting::{Counting, Counts};
 use crate::{Failure, room};
 
-/// Prints each change of how many hold a lane, can mint, and have lost one, for this time.
-/// With `is_shared` all leases have one connection.
+/// Prints each change of how many hold a lane, can mint, and have lost one, for this time, and the calls until then.
+/// With `is_shared` all leases have one connection, and a space of their own.
 pub(crate) fn run(url: &str, count: &str, bits: &str, seconds: &str, is_shared: bool) -> Result<(), Failure> {
     let (count, bits): (usize, u32) = (count.parse()?, bits.parse()?);
     let end = Duration::from_secs(seconds.parse()?);
     let begun = Instant::now();
-    let shared = is_shared.then(|| open_url(url, DEFAULT_TIME_LIMIT).map(SharedRegister::new)).transpose()?;
+    let counts = Arc::<Counts>::default();
+    let open =
+        || Ok::<_, Failure>(Counting { register: open_url(url, DEFAULT_TIME_LIMIT)?, counts: Arc::clone(&counts) });
+    let shared = is_shared.then(|| open().map(SharedRegister::new)).transpose()?;
     let leases: Result<Vec<_>, Failure> = (0..count)
         .map(|_| {
             let options = LaneOptions::new().lane_bits(bits);
             Ok(match &shared {
-                Some(shared) => LeasedGenerator::open(shared.clone(), options)?,
-                None => LeasedGenerator::open(open_url(url, DEFAULT_TIME_LIMIT)?, options)?,
+                Some(shared) => LeasedGenerator::open(shared.clone(), options.space("shared"))?,
+                None => LeasedGenerator::open(open()?, options)?,
             })
         })
         .collect();
@@ -34,7 +39,8 @@ pub(crate) fn run(url: &str, count: &str, bits: &str, seconds: &str, is_shared: 
         let lost: u64 = statuses.iter().map(|status| status.lost).sum();
         if before.replace((holding, mint, lost)) != Some((holding, mint, lost)) {
             let error = statuses.iter().find_map(|status| status.last_error.as_deref()).unwrap_or("");
-            println!("{:.1} s: {holding} hold, {mint} mint, {lost} lost {error}", begun.elapsed().as_secs_f64());
+            let seconds = begun.elapsed().as_secs_f64();
+            println!("{seconds:.1} s: {holding} hold, {mint} mint, {lost} lost; {counts}; {error}");
         }
         thread::sleep(Duration::from_millis(500));
     }

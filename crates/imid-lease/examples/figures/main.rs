@@ -11,6 +11,7 @@
 //! figures hold URL SPACE  takes the only lane of a space, says so, and waits to be killed
 //! ```
 
+mod counting;
 mod fleet;
 mod idle;
 mod outage;

@@ -1,52 +1,19 @@
 //! How often a lane is written.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
-use imid_lease::{LaneOptions, LeasedGenerator, Promise, Register, RegisterError};
+use imid_lease::{LaneOptions, LeasedGenerator};
 
+use crate::counting::{Counting, Counts};
 use crate::{Failure, room, store};
 
 const TIME: Duration = Duration::from_secs(30);
 
 /// The most writes of a lane in a second.
 const BAR: f64 = 0.5;
-
-/// Counts the calls of a register.
-struct Counting {
-    register: Box<dyn Register>,
-    writes: Arc<AtomicU32>,
-    reads: Arc<AtomicU32>,
-}
-
-impl Register for Counting {
-    fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
-        self.reads.fetch_add(1, Ordering::Relaxed);
-        self.register.read(key)
-    }
-
-    fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
-        self.reads.fetch_add(1, Ordering::Relaxed);
-        self.register.list(prefix)
-    }
-
-    fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
-        self.writes.fetch_add(1, Ordering::Relaxed);
-        self.register.compare_and_set(key, seen, value)
-    }
-
-    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
-        self.reads.fetch_add(1, Ordering::Relaxed);
-        self.register.now_ms()
-    }
-
-    fn promise(&self) -> Promise {
-        self.register.promise()
-    }
-}
 
 pub(crate) fn run(url: &str) -> Result<(), Failure> {
     // One lane without work, one with an ID now and then, and one that mints as fast as it can.
@@ -64,15 +31,11 @@ pub(crate) fn run(url: &str) -> Result<(), Failure> {
 }
 
 fn one(url: &str, work: &str, pause: Option<Duration>) -> Result<f64, Failure> {
-    let (writes, reads) = (Arc::<AtomicU32>::default(), Arc::<AtomicU32>::default());
-    let register = Counting {
-        register: open_url(url, DEFAULT_TIME_LIMIT)?,
-        writes: Arc::clone(&writes),
-        reads: Arc::clone(&reads),
-    };
+    let counts = Arc::<Counts>::default();
+    let register = Counting { register: open_url(url, DEFAULT_TIME_LIMIT)?, counts: Arc::clone(&counts) };
     let ids = LeasedGenerator::open(register, LaneOptions::new().space("writes"))?;
     ids.wait_until_open(Duration::from_secs(15))?;
-    let before = [&writes, &reads].map(|count| count.load(Ordering::Relaxed));
+    let before = [counts.writes(), counts.reads()];
     let (start, mut minted, mut refused) = (Instant::now(), 0_u64, 0_u64);
     while start.elapsed() < TIME {
         let Some(pause) = pause else {
@@ -92,8 +55,8 @@ fn one(url: &str, work: &str, pause: Option<Duration>) -> Result<f64, Failure> {
         }
     }
     let seconds = start.elapsed().as_secs_f64();
-    let [writes, reads] = [(&writes, before[0]), (&reads, before[1])]
-        .map(|(count, before)| f64::from(count.load(Ordering::Relaxed) - before) / seconds);
+    let rate = |count: u64| Ok::<_, Failure>(f64::from(u32::try_from(count)?) / seconds);
+    let (writes, reads) = (rate(counts.writes() - before[0])?, rate(counts.reads() - before[1])?);
     println!(
         "{}: a lane, {work}: {writes:.2} writes and {reads:.2} reads a second in {seconds:.0} s, horizon 10 s ({minted} IDs, \
          {refused} refused)",

@@ -19,6 +19,9 @@ const MOST_TRIES: u32 = 2;
 const FIRST_WAIT_MS: u64 = 2;
 const LONGEST_WAIT_MS: u64 = 16;
 
+/// A list of more lanes than these is a cost of its own: with twice as many, the first wait for each lane is twice as long.
+const MANY_LANES: u64 = 128;
+
 /// The longest wait after a lost race, for the first time. Others are faster, so there are lanes.
 const RACE_MS: u64 = 1_000;
 
@@ -90,7 +93,7 @@ impl Engine {
         }
         (self.tries, self.confirmed) = (0, None);
         let lanes = u64::from(self.config.space.lane_count());
-        let wait_ms = self.grown(first_wait_ms(&self.config.space), self.waits);
+        let wait_ms = self.grown(first_wait_ms(&self.config.space) * lanes.div_ceil(MANY_LANES), self.waits);
         self.waits = self.waits.saturating_add(1);
         self.look_at_ms = at.mono_ms + wait_ms / 2 + jittered(self.random, wait_ms / 2);
         // Those who have waited for the same lanes do not all try at the same moment.

@@ -14,7 +14,10 @@ use super::hosts::{Hosts, Incomplete, User, login};
 use super::password::Password;
 use super::tls::Tls;
 use super::worker::Deadline;
-use super::{Access, DEFAULT_TIME_LIMIT, Promise, Register, RegisterError, check_key, check_prefix, check_write};
+use super::{
+    Access, DEFAULT_TIME_LIMIT, MOST_LIMITS, Promise, Register, RegisterError, caller, check_key, check_prefix,
+    check_write,
+};
 use crate::options::millis;
 use imid::fork::Process;
 
@@ -43,6 +46,10 @@ pub struct EtcdRegister {
     tls: Option<Tls>,
     password: Option<Password>,
     time_limit: Duration,
+    /// How many time limits the next call may take: more than one where a whole fleet may be waiting for an answer.
+    patience: u32,
+    /// Whether a lease has called.
+    is_of_lease: bool,
     /// `None` before the first call, and after an error, so that the files of TLS are read again.
     agent: Option<Agent>,
     process: Process,
@@ -94,6 +101,8 @@ impl EtcdRegister {
             tls,
             password: None,
             time_limit: DEFAULT_TIME_LIMIT,
+            patience: 1,
+            is_of_lease: false,
             agent: None,
             process: Process::current(),
             access: Access::Write,
@@ -101,6 +110,9 @@ impl EtcdRegister {
     }
 
     /// Sets how long a call may take. The default is [`DEFAULT_TIME_LIMIT`].
+    ///
+    /// After others that have failed, it may take one limit more for each of them, up to five, and the first call of a lease may take
+    /// five: a member that a whole fleet asks needs longer.
     #[must_use]
     pub fn time_limit(mut self, time_limit: Duration) -> Self {
         self.time_limit = time_limit;
@@ -201,7 +213,7 @@ impl EtcdRegister {
         let request = json!({ "key": encode(ROOT), "revision": revision.to_string() });
         match self.call::<Reply>(format_args!("read revision {revision}"), "kv/range", &request) {
             Ok((Reply {}, _)) => Ok(true),
-            Err(error) if error.to_string().contains("required revision has been compacted") => Ok(false),
+            Err(error) if format!("{error:#}").contains("required revision has been compacted") => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -217,7 +229,10 @@ impl EtcdRegister {
         if let Some(auth) = &self.auth {
             request = request.header("Authorization", auth);
         }
-        let request = request.config().timeout_global(Some(deadline.left()?)).build();
+        let left = deadline.left()?;
+        // A busy member accepts a connection, and answers late. One that does not even accept is away.
+        let request =
+            request.config().timeout_global(Some(left)).timeout_connect(Some(left.min(self.time_limit))).build();
         let mut reply = request.content_type("application/json").send(body).map_err(|error| match error {
             // It has the error of TLS in it.
             ureq::Error::Io(error) => Failure::from(error),
@@ -234,7 +249,14 @@ impl EtcdRegister {
         path: &str,
         request: &impl Serialize,
     ) -> Result<(T, Option<u64>), RegisterError> {
-        self.call_until(Deadline::of(self.time_limit), what, path, request)
+        // The first call of a lease may be one of a whole fleet that starts.
+        if !self.is_of_lease && caller().is_some() {
+            (self.is_of_lease, self.patience) = (true, MOST_LIMITS);
+        }
+        let deadline = Deadline::of(self.time_limit.saturating_mul(self.patience));
+        let result = self.call_until(deadline, what, path, request);
+        self.patience = if result.is_ok() { 1 } else { (self.patience + 1).min(MOST_LIMITS) };
+        result
     }
 
     fn call_until<T: DeserializeOwned>(
@@ -252,10 +274,7 @@ impl EtcdRegister {
         }
         let failed = |reason: Failure| {
             let is_refused = reason.is::<Refused>() || reason.is::<Incomplete>();
-            #[cfg(feature = "tls")]
-            let (is_refused, reason) = super::tls::diagnose(is_refused, reason);
-            let error = RegisterError::new(format!("cannot {what} in etcd at {member}")).caused_by(reason);
-            if is_refused { error.permanent() } else { error }
+            super::tls::call_error(format!("cannot {what} in etcd at {member}"), reason, is_refused)
         };
         let result = self.try_call(deadline, path, request).map_err(failed);
         if result.is_err() {

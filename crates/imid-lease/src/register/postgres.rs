@@ -10,7 +10,7 @@ use tokio_postgres::config::{Host, LoadBalanceHosts, SslMode, SslNegotiation, Ta
 use tokio_postgres::error::{Severity, SqlState};
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::types::Type;
-use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Socket};
+use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Row, Socket};
 
 use super::query::Words;
 use super::remote::{Failure, Records, Remote, Server, Settings, Weakness, promise, remote_register};
@@ -38,7 +38,7 @@ remote_register! {
     /// as unanswered as well.
     ///
     /// **Weak** with `fsync` or `full_page_writes` off, and with an unlogged table. Also weak while `synchronous_standby_names` is
-    /// empty if there are standbys, physical replication slots, or a timeline above 1: a fail-over to an asynchronous standby can
+    /// empty if there are standbys, physical replication slots, or a timeline above 1: a failover to an asynchronous standby can
     /// lose acknowledged writes, or has lost some. The settings are read every 10 s, and a register that was once weak stays weak
     /// for its process.
     PostgresRegister, Postgres
@@ -141,7 +141,7 @@ impl Postgres {
     pub(crate) async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<Connection, Failure> {
         let mut config = self.config.clone();
         if config.get_application_name().is_none() {
-            config.application_name(&settings.name);
+            config.application_name(settings.connection_name());
         }
         if let Some(password) = settings.make_password(deadline)? {
             config.password(password);
@@ -156,6 +156,11 @@ impl Postgres {
         #[cfg(not(feature = "tls"))]
         let encryption = ();
         let servers = servers(&config);
+        // A server that a whole fleet connects to is slow to greet, and not to accept. A host that does not even do that is away.
+        if deadline.limit > settings.time_limit && config.get_connect_timeout().is_none() {
+            let parts = if servers == 1 { 1 } else { servers + 1 };
+            config.connect_timeout(settings.time_limit / u32::try_from(parts)?);
+        }
         if servers == 1 {
             return open_writer(&config, &encryption).await;
         }
@@ -211,10 +216,11 @@ async fn open_writer(config: &Config, encryption: &Encryption) -> Result<Connect
     #[cfg(not(feature = "tls"))]
     let ((), opened) = (*encryption, open(config, NoTls).await);
     let connection = opened?;
-    if connection.query_typed_one("SELECT pg_is_in_recovery()", &[]).await?.try_get(0)? {
+    let row = connection.query_typed_one(IS_STANDBY_AND_IS_SYNCHRONOUS, &[]).await?;
+    if row.try_get(0)? {
         return Err("expected a server that takes writes, found a standby".into());
     }
-    Ok(connection)
+    Ok(Connection { is_synchronous: row.try_get(1)?, ..connection })
 }
 
 /// Returns the configuration with one of its servers only.
@@ -355,17 +361,22 @@ const UPDATE: &str = concat!(
     " RETURNING value"
 );
 
+/// One query: each costs a fleet that connects together a round trip more for each of its processes.
+const IS_STANDBY_AND_IS_SYNCHRONOUS: &str =
+    "SELECT pg_is_in_recovery(), current_setting('synchronous_standby_names') <> ''";
+
 /// Whether commits wait for a standby.
 const IS_SYNCHRONOUS: &str = "SELECT current_setting('synchronous_standby_names') <> ''";
 
 const EMPTIED: &str = "synchronous_standby_names was emptied while this process was connected, so commits that waited for a \
     standby were acknowledged without one";
 
-/// The timeline is in the first eight digits of the name of a log file.
+/// The timeline is in the first eight digits of the name of a log file. Functions stand where views would double what a new connection
+/// costs the server.
 const SETTINGS: &str = "SELECT current_setting('fsync'), current_setting('full_page_writes'), \
     current_setting('synchronous_standby_names'), (SELECT count(*) FROM pg_stat_get_wal_senders()), \
     (SELECT relpersistence = 'u' FROM pg_class WHERE oid = to_regclass($1)), \
-    (SELECT count(*) FROM pg_replication_slots WHERE slot_type = 'physical'), \
+    (SELECT count(*) FROM pg_get_replication_slots() WHERE slot_type = 'physical'), \
     left(pg_walfile_name(pg_current_wal_lsn()), 8) > '00000001', \
     (SELECT count(*) FILTER (WHERE indisunique AND indisvalid AND indnkeyatts = 1 AND indpred IS NULL AND indexprs IS NULL) > 0 \
         FROM pg_index WHERE indrelid = to_regclass($1)), \
@@ -415,18 +426,17 @@ impl Server for Postgres {
     type Connection = Connection;
 
     async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<(Connection, Promise), Failure> {
-        let mut client = Self::connect(self, settings, deadline).await?;
-        client.is_emptied().await?;
-        let row = client.query_typed_one("SELECT to_regclass('imid_register') IS NOT NULL", &[]).await?;
-        if settings.access == Access::Write && !row.try_get::<_, bool>(0)? {
+        let client = Self::connect(self, settings, deadline).await?;
+        let mut found = settings_of(&client, "imid_register").await?;
+        if settings.access == Access::Write && !has_table(&found)? {
             match client.execute_typed(CREATE, &[]).await {
                 // Another client created the table at the same time.
                 Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {}
                 created => _ = created?,
             }
+            found = settings_of(&client, "imid_register").await?;
         }
-        let promise = promise_of(&client, "imid_register").await?;
-        Ok((client, promise))
+        Ok((client, promise_by(&found, "imid_register")?))
     }
 
     fn is_final(failure: &Failure) -> bool {
@@ -538,9 +548,19 @@ where
 
 /// Reads the settings that make the commits of a table durable.
 pub(crate) async fn promise_of(client: &Connection, table: &str) -> Result<Promise, Failure> {
-    let row = client.query_typed_one(SETTINGS, &[(&table, Type::TEXT)]).await?;
-    let is_there = row.try_get::<_, Option<bool>>(4)?.is_some();
-    if is_there && !row.try_get::<_, bool>(7)? {
+    promise_by(&settings_of(client, table).await?, table)
+}
+
+async fn settings_of(client: &Connection, table: &str) -> Result<Row, Failure> {
+    Ok(client.query_typed_one(SETTINGS, &[(&table, Type::TEXT)]).await?)
+}
+
+fn has_table(settings: &Row) -> Result<bool, Failure> {
+    Ok(settings.try_get::<_, Option<bool>>(4)?.is_some())
+}
+
+fn promise_by(row: &Row, table: &str) -> Result<Promise, Failure> {
+    if has_table(row)? && !row.try_get::<_, bool>(7)? {
         return Err(format!("expected a primary key in the table {table}, found none").into());
     }
     if let Some(found) = row.try_get::<_, Option<&str>>(8)? {

@@ -11,9 +11,13 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::time::timeout;
 
-use super::{Access, CLIENT_NAME, DEFAULT_TIME_LIMIT, Promise, RegisterError, check_key, check_prefix, check_write};
-use crate::options::millis;
 use imid::fork::Process;
+
+use super::{
+    Access, DEFAULT_TIME_LIMIT, MOST_LIMITS, Promise, RegisterError, caller, check_key, check_prefix, check_write,
+};
+use crate::options::millis;
+use crate::record::Name;
 
 use super::password::Password;
 use super::tls::Tls;
@@ -69,24 +73,22 @@ pub(crate) struct Settings {
     pub(crate) tls: Option<Tls>,
     /// Makes the password in place of the URL's.
     pub(crate) password: Option<Password>,
-    /// The name of new connections, where the server shows one and the URL has none.
-    #[cfg_attr(
-        not(any(feature = "mysql", feature = "postgres", feature = "redis")),
-        allow(dead_code, reason = "see above")
-    )]
-    pub(crate) name: String,
+    /// Who called first. `None` before a holder has called.
+    holder: Option<Name>,
 }
 
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis"))]
+#[allow(dead_code, reason = "ZooKeeper takes neither")]
 impl Settings {
     /// Makes the password that replaces the URL's.
     pub(crate) fn make_password(&self, deadline: Deadline) -> io::Result<Option<String>> {
         self.password.as_ref().map(|password| password.make(deadline)).transpose()
     }
-}
 
-/// How many time limits a call may take that has to connect, after others that have failed.
-const MOST_LIMITS: u32 = 5;
+    /// Returns the name of a new connection, where the server shows one and the URL has none.
+    pub(crate) fn connection_name(&self) -> String {
+        self.holder.as_ref().map_or_else(|| "imid-lease".into(), |holder| format!("imid-lease/{holder}"))
+    }
+}
 
 /// A server and at most one connection to it.
 pub(crate) struct Remote<S: Server> {
@@ -100,8 +102,8 @@ pub(crate) struct Remote<S: Server> {
     /// The client's tasks run in it.
     runtime: Option<Runtime>,
     connection: Option<S::Connection>,
-    /// How many calls that had to connect have failed, one after another.
-    failed: u32,
+    /// How many time limits the next call may take if it has to connect.
+    patience: u32,
     /// According to the settings of the server at the last connection.
     promise: Option<Promise>,
 }
@@ -123,9 +125,10 @@ fn new_runtime(needs_thread: bool) -> io::Result<Runtime> {
 
 impl<S: Server> Remote<S> {
     pub(crate) fn new(server: S, place: String, tls: Option<Tls>) -> Self {
-        let (process, name) = (Process::current(), CLIENT_NAME.into());
-        let settings = Settings { time_limit: DEFAULT_TIME_LIMIT, access: Access::Write, tls, password: None, name };
-        Self { server, place, settings, process, runtime: None, connection: None, failed: 0, promise: None }
+        let process = Process::current();
+        let settings =
+            Settings { time_limit: DEFAULT_TIME_LIMIT, access: Access::Write, tls, password: None, holder: None };
+        Self { server, place, settings, process, runtime: None, connection: None, patience: 1, promise: None }
     }
 
     #[cfg(feature = "redis-queue")]
@@ -152,7 +155,7 @@ impl<S: Server> Remote<S> {
         what: fmt::Arguments<'_>,
         operation: impl AsyncFnOnce(&mut S::Connection) -> Result<T, Failure> + Send,
     ) -> Result<T, RegisterError> {
-        let Self { server, place, settings, process, runtime, connection, failed, promise } = self;
+        let Self { server, place, settings, process, runtime, connection, patience, promise } = self;
         if !process.is_current() {
             let context = format!("{place}: the parent process opened this register; a forked child must open its own");
             return Err(RegisterError::new(context));
@@ -164,11 +167,13 @@ impl<S: Server> Remote<S> {
                     .map_err(|error| RegisterError::new("cannot create a runtime for the client").caused_by(error))?,
             ),
         };
-        // A server to which a thousand processes connect at once needs longer for each of them. If they gave up and came
-        // back, it would never be done with them.
-        let patience = if connection.is_some() { 1 } else { (*failed + 1).min(MOST_LIMITS) };
-        let deadline = Deadline::of(settings.time_limit.saturating_mul(patience));
-        let connects = connection.is_none();
+        if settings.holder.is_none() {
+            settings.holder = caller();
+            // The first connection of a lease may be one of a whole fleet that starts.
+            *patience = if settings.holder.is_some() { MOST_LIMITS } else { *patience };
+        }
+        let limits = if connection.is_some() { 1 } else { *patience };
+        let deadline = Deadline::of(settings.time_limit.saturating_mul(limits));
         let mut connected = false;
         let work = async || {
             let mut open = if let Some(open) = connection.take() {
@@ -189,7 +194,7 @@ impl<S: Server> Remote<S> {
             Ok(_) => thread::scope(|scope| scope.spawn(run).join()).unwrap_or_else(|panic| resume_unwind(panic)),
             Err(_) => run(),
         };
-        *failed = if connects && !matches!(outcome, Ok(Ok(_))) { failed.saturating_add(1) } else { 0 };
+        *patience = if matches!(outcome, Ok(Ok(_))) { 1 } else { (*patience + 1).min(MOST_LIMITS) };
         let context =
             if connected { format!("cannot {what} in {place}") } else { format!("cannot connect to {place}") };
         match outcome {
@@ -198,24 +203,12 @@ impl<S: Server> Remote<S> {
                 if let Some(Weakness(reason)) = failure.downcast_ref() {
                     *promise = Some(Promise::Weak((*reason).into()));
                 }
-                let (is_final, failure) = diagnose(S::is_final(&failure), failure);
-                let error = RegisterError::new(context).caused_by(failure);
-                Err(if is_final { error.permanent() } else { error })
+                let is_final = S::is_final(&failure);
+                Err(super::tls::call_error(context, failure, is_final))
             }
             Err(_) => Err(RegisterError::new(format!("{context}: no answer within {:?}", deadline.limit))),
         }
     }
-}
-
-/// Says more of a failure that is one of TLS.
-#[cfg(feature = "tls")]
-fn diagnose(is_final: bool, failure: Failure) -> (bool, Failure) {
-    super::tls::diagnose(is_final, failure)
-}
-
-#[cfg(not(feature = "tls"))]
-fn diagnose(is_final: bool, failure: Failure) -> (bool, Failure) {
-    (is_final, failure)
 }
 
 impl<S: Records> Remote<S> {
@@ -292,8 +285,8 @@ macro_rules! connection_settings {
             /// Sets how long a call may take. The default is
             /// [`DEFAULT_TIME_LIMIT`](crate::register::DEFAULT_TIME_LIMIT).
             ///
-            /// A call that has to connect, after others that could not, may take one limit more for each of them, up to five:
-            /// a server to which a whole fleet connects again needs longer.
+            /// A call that has to connect, after others that have failed, may take one limit more for each of them, up to five, and
+            /// the first call of a lease may take five: a server to which a whole fleet connects needs longer.
             #[must_use]
             pub fn time_limit(mut self, time_limit: std::time::Duration) -> Self {
                 self.0.settings.time_limit = time_limit;
@@ -365,13 +358,6 @@ macro_rules! remote_register {
             fn promise(&self) -> Promise {
                 self.0.promise()
             }
-
-            fn set_holder(&mut self, holder: &str) {
-                // Another text could make each connection an error, as one with a zero does for PostgreSQL.
-                if let Ok(holder) = crate::record::Name::parse(holder) {
-                    self.0.settings.name = format!("{}/{holder}", crate::register::CLIENT_NAME);
-                }
-            }
         }
     };
 }
@@ -380,7 +366,11 @@ pub(super) use remote_register;
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
+    use crate::changes::lock;
     use imid::clock::{Clock, SystemClock};
 
     /// A server that takes long to connect to.
@@ -415,6 +405,96 @@ mod tests {
         async fn now_ms((): &mut ()) -> Result<Option<u64>, Failure> {
             Ok(Some(SystemClock.now_ms()?))
         }
+    }
+
+    /// A server that remembers the names of connections, and ends each of them.
+    #[derive(Default)]
+    struct Naming(Mutex<Vec<String>>);
+
+    impl Server for Naming {
+        type Connection = ();
+
+        async fn connect(&self, settings: &Settings, _: Deadline) -> Result<((), Promise), Failure> {
+            lock(&self.0).push(settings.connection_name());
+            Ok(((), Promise::Strong))
+        }
+
+        fn is_final(_: &Failure) -> bool {
+            false
+        }
+    }
+
+    /// A server that does not let anybody in while `is_away`. Notes how long each attempt may take.
+    #[derive(Default)]
+    struct Away {
+        is_away: AtomicBool,
+        limits: Mutex<Vec<Duration>>,
+    }
+
+    impl Server for Away {
+        type Connection = ();
+
+        async fn connect(&self, _: &Settings, deadline: Deadline) -> Result<((), Promise), Failure> {
+            lock(&self.limits).push(deadline.limit);
+            if self.is_away.load(Ordering::Relaxed) { Err("away".into()) } else { Ok(((), Promise::Strong)) }
+        }
+
+        fn is_final(_: &Failure) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn connections_have_the_name_of_the_holder_that_called_first() {
+        let mut remote = Remote::new(Naming::default(), "nowhere".into(), None);
+        let mut call = |holders: &[&str]| {
+            let holders = holders.iter().map(|holder| Name::parse(holder).unwrap());
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    holders.for_each(|holder| crate::register::call_for(&holder));
+                    remote.call(format_args!("end"), async |()| Err::<(), _>("the end".into())).unwrap_err()
+                });
+            });
+        };
+        for holders in [&[][..], &["chat-3", "chat-4"], &["chat-5"], &[]] {
+            call(holders);
+        }
+        let named = "imid-lease/chat-3";
+        assert_eq!(*lock(&remote.server.0), ["imid-lease", named, named, named]);
+    }
+
+    /// Makes calls, of which these succeed, and returns how many time limits each attempt to connect could take.
+    fn limits(remote: &mut Remote<Away>, calls: &[bool]) -> Vec<u128> {
+        for succeeds in calls {
+            let call = async |(): &mut ()| if *succeeds { Ok(()) } else { Err("no".into()) };
+            assert_eq!(remote.call(format_args!("try"), call).is_ok(), *succeeds && !remote.server.is_away());
+        }
+        let limits = std::mem::take(&mut *lock(&remote.server.limits));
+        limits.iter().map(|limit| limit.as_millis() / remote.settings.time_limit.as_millis()).collect()
+    }
+
+    impl Away {
+        fn is_away(&self) -> bool {
+            self.is_away.load(Ordering::Relaxed)
+        }
+    }
+
+    #[test]
+    fn a_connection_may_take_longer_after_each_failure_and_the_first_one_of_a_lease_longest() {
+        let mut remote =
+            Remote::new(Away { is_away: AtomicBool::new(true), ..Away::default() }, "nowhere".into(), None);
+        remote.settings.time_limit = Duration::from_secs(60);
+        assert_eq!(limits(&mut remote, &[true; 7]), [1, 2, 3, 4, 5, 5, 5]);
+        remote.server.is_away.store(false, Ordering::Relaxed);
+        assert_eq!(limits(&mut remote, &[true, true]), [5], "the second call is connected");
+        // A call that is not answered may be one of too many. It loses its connection.
+        assert_eq!(limits(&mut remote, &[false, false, true, false, true]), [2, 3, 2]);
+        let mut remote = Remote::new(Away::default(), "nowhere".into(), None);
+        let of_lease = || {
+            crate::register::call_for(&Name::parse("chat-3").unwrap());
+            limits(&mut remote, &[true, false, true])
+        };
+        assert_eq!(thread::scope(|scope| scope.spawn(of_lease).join()).unwrap(), [5, 2]);
     }
 
     #[test]
