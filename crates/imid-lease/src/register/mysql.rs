@@ -104,7 +104,7 @@ impl Mysql {
     /// Connects to a server that takes writes.
     pub(crate) async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<Conn, Failure> {
         let mut options =
-            OptsBuilder::from_opts(self.options.clone()).connect_attribute("program_name", settings.name.as_str());
+            OptsBuilder::from_opts(self.options.clone()).connect_attribute("program_name", settings.connection_name());
         if let Some(password) = settings.make_password(deadline)? {
             options = options.pass(Some(password));
         }

@@ -141,7 +141,7 @@ impl Postgres {
     pub(crate) async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<Connection, Failure> {
         let mut config = self.config.clone();
         if config.get_application_name().is_none() {
-            config.application_name(&settings.name);
+            config.application_name(settings.connection_name());
         }
         if let Some(password) = settings.make_password(deadline)? {
             config.password(password);

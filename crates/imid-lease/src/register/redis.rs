@@ -173,7 +173,7 @@ impl Server for RedisServer {
             _ => {
                 // The name that `CLIENT LIST` shows. A server that refuses it serves all the same.
                 let _: Result<(), _> =
-                    cmd("CLIENT").arg("SETNAME").arg(&settings.name).query_async(&mut connection).await;
+                    cmd("CLIENT").arg("SETNAME").arg(settings.connection_name()).query_async(&mut connection).await;
                 Ok((connection, Promise::Weak(WEAKNESS.into())))
             }
         }

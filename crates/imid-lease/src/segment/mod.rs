@@ -48,6 +48,7 @@ use self::error::{NumberKind, SegmentKind};
 use self::step::next_step;
 use crate::background::{Background, Backoff, FIRST_WAIT_MS, LONGEST_WAIT_MS, Owner};
 use crate::changes::{retry_within, within};
+use crate::error::with_causes;
 use crate::{Register, RegisterError};
 
 /// How long a call that finds no number waits.
@@ -320,7 +321,7 @@ impl<F: FnMut(Option<i64>) -> Result<Block, BlockError>> Fetcher<F> {
             Err(error) => {
                 // The error of an application's own client can be one of any kind, and a retry may mend it.
                 numbers.is_refused = error.downcast_ref().is_some_and(RegisterError::is_final);
-                numbers.last_error = Some(error.to_string());
+                numbers.last_error = Some(with_causes(&*error));
             }
         }
     }
