@@ -331,7 +331,7 @@ pub fn resize<R: Register + ?Sized>(register: &mut R, space: &str, bits: u32) ->
     Ok(next)
 }
 
-/// Closes a lane for ever, and returns its ceiling.
+/// Closes a lane permanently, and returns its ceiling.
 fn close_lane<R: Register + ?Sized>(register: &mut R, key: &str, floor_ms: u64) -> Result<u64, AdminError> {
     for _ in 0..MOST_TRIES {
         let text = register.read(key)?;

@@ -44,7 +44,7 @@ struct Shared {
     /// The promise of the register after the last call, apart from it, so that reading it does not wait for a call.
     promise: Mutex<Promise>,
     turns: Mutex<Turns>,
-    /// Locked only by the thread whose turn it is. A mutex alone is not fair: a thread that calls again at once is faster than
+    /// Locked only by the thread whose turn it is. A mutex alone is not fair: a thread that calls again immediately is faster than
     /// one that has to wake up, and a measured call waited for 757 others of 20 ms.
     register: Mutex<Kept>,
     thread: KeeperThread,

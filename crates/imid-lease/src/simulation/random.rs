@@ -25,7 +25,7 @@ pub(super) enum Weather {
     /// start again. Calls of the dead may still arrive. If there is nothing to restore, they wait until all ceilings
     /// are past.
     Restored,
-    /// The same as rough, and the store loses writes that it has acknowledged to nobody and that others may have read.
+    /// The same as rough, and the store loses writes that it has acknowledged to no one and that others may have read.
     Soft,
     /// The same as rough, and an operator frees lanes by force and changes the number of lanes, sometimes only half-way at first.
     Operated,

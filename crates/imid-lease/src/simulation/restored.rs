@@ -152,8 +152,8 @@ impl Register for Interrupted<'_> {
     }
 }
 
-/// A process that was paused loses its lane to another one, which mints. The register is then restored to a state in which nobody has had the lane,
-/// and nobody recovers it. The first process knows better.
+/// A process that was paused loses its lane to another one, which mints. The register is then restored to a state in which the lane was free,
+/// and no one recovers it. The first process knows better.
 #[test]
 fn a_process_that_knows_of_a_lost_write_does_not_take_the_lane() {
     let mut world = World::new(46, Rules::default());

@@ -93,7 +93,7 @@ fn version(text: &str) -> u64 {
         .unwrap()
 }
 
-/// For the operator's functions, which are answered at once.
+/// For the operator's functions, which are answered immediately.
 impl Register for Store {
     fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
         Ok(self.records.get(key).cloned())

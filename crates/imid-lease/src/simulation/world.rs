@@ -342,7 +342,7 @@ impl World {
         }
     }
 
-    /// The store loses what it has acknowledged to nobody. Others may have read it.
+    /// The store loses what it has acknowledged to no one. Others may have read it.
     pub(super) fn lose_softly(&mut self) {
         for lost in self.store.lose() {
             for flight in &mut self.flights {
@@ -455,7 +455,7 @@ impl World {
         }
     }
 
-    /// All paused threads of a process go on.
+    /// All paused threads of a process continue.
     pub(super) fn resume_threads(&mut self, index: usize) {
         if !self.can_run(index) {
             return;
