@@ -10,7 +10,7 @@ use crate::clock::{BelievedClock, monotonic_ms};
 use crate::engine::clock_judgement::Holders;
 use crate::engine::{self, Action, Engine, Listing, Moment, Outcome, Phase, Reply, Silence, Stopped};
 use crate::keeper_thread::{Job, ListError, Listed, Next};
-use crate::register::{Register, RegisterError};
+use crate::register::{Register, RegisterError, call_for};
 use crate::space::Space;
 use crate::state::Start;
 use crate::survey::Survey;
@@ -51,7 +51,7 @@ impl<R: Register> Store<R> {
             return Err(Silence);
         }
         let result = telemetry::call(&mut self.register, name, key, call);
-        let error = result.as_ref().err().map(|error| (error.to_string(), error.is_final()));
+        let error = result.as_ref().err().map(|error| (format!("{error:#}"), error.is_final()));
         self.note(owner, error);
         result.map_err(|_| Silence)
     }
@@ -130,7 +130,7 @@ impl<R: Register, C: Clock + Send + Sync> Job for Kept<R, C> {
     fn list(&mut self, before: &Listing) -> Result<Listing, ListError> {
         let prefix = self.prefix();
         let listed = telemetry::call(&mut self.work.store.register, "list", &prefix, |register| register.list(&prefix));
-        let error = |error: RegisterError| ListError { text: error.to_string(), is_final: error.is_final() };
+        let error = |error: RegisterError| ListError { text: format!("{error:#}"), is_final: error.is_final() };
         listed.map(|records| Listing::new(records, before)).map_err(error)
     }
 
@@ -235,7 +235,7 @@ impl<R: Register, C: Clock> Work<R, C> {
     fn begin(&mut self, owner: &KeeperOwner) {
         let holder = owner.state().first().map(|state| state.status.holder.clone());
         if let Some(holder) = holder {
-            self.store.register.set_holder(holder.as_str());
+            call_for(&holder);
         }
         // The first call can take long, and a process without a lane is to be seen.
         for lease in 0..self.leases.len() {

@@ -101,7 +101,7 @@ fn moved<T>(owner: &Owner<Stock>, result: Result<T, Failure>) -> Result<T, Troub
 
 impl From<Failure> for Trouble {
     fn from((Failure::NotDone(error) | Failure::Unknown(error)): Failure) -> Self {
-        Self::Call(error.to_string())
+        Self::Call(format!("{error:#}"))
     }
 }
 
