@@ -60,11 +60,12 @@ crash() {
   pid=
 }
 
-# Waits until all hold and mint, and nothing has changed for longer than a horizon: a connection that is lost now is missed by then.
+# Waits until all hold and mint, and nothing has changed for longer than a horizon: who has no connection is missed by then.
 # Prints when the last change was, from now on, and the calls until then.
 wait_for_all() {
   local what=$1 most=$2 from=$EPOCHREALTIME last took
-  until last=$(tail -n 1 "$log") && [[ $last == *": $count hold, $count mint,"* ]] && [ $(($(date +%s) - $(stat -c %Y "$log"))) -gt 12 ]; do
+  until last=$(tail -n 1 "$log") && [[ $last == *": $count hold, $count mint,"* ]] &&
+    [ $((${EPOCHREALTIME%.*} - ${from%.*})) -gt 12 ] && [ $(($(date +%s) - $(stat -c %Y "$log"))) -gt 12 ]; do
     sleep 0.5
     [ $((${EPOCHREALTIME%.*} - ${from%.*})) -lt $((most + 80)) ] || break
   done
