@@ -78,7 +78,7 @@ FILES = {
     "generator": (
         [
             (STRING, "name call refused statistic event"),
-            (NUMBER, "from milliseconds least values seeds follow"),
+            (NUMBER, "from milliseconds least values seeds follow generators processes"),
             (STRINGS, "rules new"),
             (SPAN, "first last retry repeat ms chi_squared equal most_frequent"),
             (BOOLEAN, "next"),
@@ -88,7 +88,7 @@ FILES = {
         ],
         {
             "cases": "name rules steps",
-            "statistics": "name rules statistic from new? before? after? event? milliseconds? chi_squared? equal? least? values? seeds? most_frequent?",
+            "statistics": "name rules statistic from new? before? after? event? milliseconds? chi_squared? equal? least? values? seeds? most_frequent? generators? processes?",
             "step": "call refused? retry? follow? first? last? repeat? ms? next?",
         },
     ),

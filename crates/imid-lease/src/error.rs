@@ -9,6 +9,17 @@ use crate::engine::Stopped;
 use crate::options::OptionsError;
 use crate::register::RegisterError;
 
+/// Returns an error with its causes.
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text = format!("{text}: {cause}");
+        next = cause.source();
+    }
+    text
+}
+
 /// No ID was minted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error(transparent)]
@@ -204,7 +215,7 @@ pub(crate) enum OpenKind {
     Thread(#[source] std::io::Error),
 }
 
-/// How to go on where lanes are far ahead of the clock. Worker IDs have no such setting.
+/// How to continue where lanes are far ahead of the clock. Worker IDs have no such setting.
 fn or_accept(can_accept: bool) -> &'static str {
     if can_accept { ", or accept the lead with LaneOptions::accept_far_lanes" } else { "" }
 }

@@ -68,7 +68,7 @@ impl Status {
     }
 
     /// Returns whether each lane begins more than a second ahead of the clock, as of the last look at the register. A process that
-    /// crashes now goes on ahead of the clock, and so do the rooms in which it mints. Have as many lanes as processes, times one and
+    /// crashes now continues ahead of the clock, and so do the rooms in which it mints. Have as many lanes as processes, times one and
     /// the crashes within a horizon (`imid lane resize`). A space with a single lane is never meant.
     pub fn lacks_near_lanes(&self) -> bool {
         self.lanes > 1 && self.nearest_lane.is_some_and(|ahead| ahead > Duration::from_secs(1))
@@ -109,12 +109,12 @@ pub(crate) struct State {
     pub(crate) stopped: Option<Stopped>,
     /// The monotonic time of the next call.
     pub(crate) next_ms: u64,
-    /// The monotonic time at which a lane can be taken, if nobody gives one back before.
+    /// The monotonic time at which a lane can be taken, if no one gives one back before.
     pub(crate) next_time_out_ms: Option<u64>,
     pub(crate) held_by_others: usize,
     pub(crate) far_ahead: Option<FarAhead>,
     pub(crate) start: Start,
-    /// Whether the last call has failed with an error that a retry does not mend.
+    /// Whether the last call has failed with a permanent error.
     pub(crate) is_refused: bool,
     /// Whether the lease was given back, or there was none.
     pub(crate) is_given_back: bool,

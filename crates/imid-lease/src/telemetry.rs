@@ -71,7 +71,7 @@ pub(crate) fn call<R: Register, T>(
     {
         span.record("micros", u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
         if let Err(error) = &result {
-            span.record("error", tracing::field::display(error));
+            span.record("error", tracing::field::display(format_args!("{error:#}")));
         }
     }
     #[cfg(feature = "metrics")]

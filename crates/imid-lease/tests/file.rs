@@ -1,11 +1,13 @@
 //! The register in a file.
 
+mod chain;
 mod folder;
 
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use chain::chain;
 use folder::Folder;
 use imid_lease::Register;
 use imid_lease::register::{DEFAULT_TIME_LIMIT, FileRegister, MemoryRegister, open_url_read_only};
@@ -61,7 +63,7 @@ fn an_owner_lets_nobody_else_in() {
     let path = folder.path("ids");
     let mut owner = FileRegister::owned(&path).unwrap();
     owner.compare_and_set(A, None, "1").unwrap();
-    let error = FileRegister::owned(&path).unwrap_err().to_string();
+    let error = chain(&FileRegister::owned(&path).unwrap_err());
     let expected = format!(
         "expected no other user of {}: found another register of this process that has locked it",
         path.canonicalize().unwrap().display()
@@ -69,7 +71,7 @@ fn an_owner_lets_nobody_else_in() {
     assert_eq!(error, expected);
     let mut other = FileRegister::shared(&path).unwrap().time_limit(Duration::from_millis(50));
     let start = Instant::now();
-    let error = other.read(A).unwrap_err().to_string();
+    let error = chain(&other.read(A).unwrap_err());
     assert!(error.starts_with("cannot lock "), "{error}");
     assert!(start.elapsed() >= Duration::from_millis(50));
     // The failed call has not ended the owner's lock.
@@ -110,7 +112,7 @@ fn a_torn_or_edited_file_is_refused_and_not_overwritten() {
     let whole = fs::read(&path).unwrap();
     let refused = |text: &[u8]| {
         fs::write(&path, text).unwrap();
-        let error = FileRegister::owned(&path).unwrap_err().to_string();
+        let error = chain(&FileRegister::owned(&path).unwrap_err());
         assert_eq!(fs::read(&path).unwrap(), text, "not overwritten");
         error
     };
@@ -137,7 +139,7 @@ fn a_full_disk_is_an_error_and_the_old_records_stay() {
     register.compare_and_set(A, None, "1").unwrap();
     // Each write to this device finds the disk full.
     std::os::unix::fs::symlink("/dev/full", folder.path("ids.new")).unwrap();
-    let error = register.compare_and_set(A, Some("1"), "2").unwrap_err().to_string();
+    let error = chain(&register.compare_and_set(A, Some("1"), "2").unwrap_err());
     assert!(error.starts_with("cannot write ") && error.contains("No space left"), "{error}");
     assert_eq!(register.read(A).unwrap().as_deref(), Some("1"));
     fs::remove_file(folder.path("ids.new")).unwrap();
@@ -159,14 +161,14 @@ fn the_file_of_another_machine_is_refused_until_it_is_adopted() {
     fs::write(&path, format!("{body}sum={sum:016x}\n")).unwrap();
     let error = FileRegister::owned(&path).unwrap_err();
     assert!(error.is_another_machine());
-    assert!(error.to_string().contains("found one of the machine other"), "{error}");
+    assert!(chain(&error).contains("found one of the machine other"), "{error}");
     drop(FileRegister::owned_from_another_machine(&path).unwrap());
     assert_eq!(FileRegister::owned(&path).unwrap().read(A).unwrap().as_deref(), Some("1"));
 }
 
 #[test]
 fn a_folder_that_does_not_exist_is_an_error() {
-    let error = FileRegister::owned("/nowhere-at-all/ids").unwrap_err().to_string();
+    let error = chain(&FileRegister::owned("/nowhere-at-all/ids").unwrap_err());
     assert!(error.starts_with("cannot use /nowhere-at-all/ids as a register: "), "{error}");
     assert!(FileRegister::owned(Path::new("/")).is_err());
 }
@@ -180,7 +182,7 @@ fn a_link_leads_to_the_same_register_and_a_second_name_is_refused() {
     FileRegister::shared(&path).unwrap().compare_and_set(A, None, "1").unwrap();
     std::os::unix::fs::symlink(&path, &link).unwrap();
     let owner = FileRegister::owned(&path).unwrap();
-    let error = FileRegister::owned(&link).unwrap_err().to_string();
+    let error = chain(&FileRegister::owned(&link).unwrap_err());
     assert!(error.contains("expected no other user of "), "{error}");
     drop(owner);
     assert!(FileRegister::shared(&link).unwrap().compare_and_set(A, Some("1"), "2").unwrap());
@@ -188,11 +190,11 @@ fn a_link_leads_to_the_same_register_and_a_second_name_is_refused() {
     assert_eq!(FileRegister::shared(&path).unwrap().read(A).unwrap().as_deref(), Some("2"));
     fs::hard_link(&path, folder.path("second")).unwrap();
     for name in ["ids", "second"] {
-        let error = FileRegister::shared(folder.path(name)).unwrap_err().to_string();
+        let error = chain(&FileRegister::shared(folder.path(name)).unwrap_err());
         assert!(error.contains("expected a file with one name, found one with 2 (hard links)"), "{error}");
     }
     std::os::unix::fs::symlink(folder.path("nothing"), folder.path("dangling")).unwrap();
-    let error = FileRegister::shared(folder.path("dangling")).unwrap_err().to_string();
+    let error = chain(&FileRegister::shared(folder.path("dangling")).unwrap_err());
     assert!(error.contains("found a link to a file that does not exist"), "{error}");
 }
 
@@ -204,7 +206,7 @@ fn a_lock_file_that_was_deleted_is_noticed() {
     let mut owner = FileRegister::owned(&path).unwrap();
     assert!(owner.compare_and_set(A, None, "1").unwrap());
     fs::remove_file(folder.path("ids.lock")).unwrap();
-    let error = owner.compare_and_set(A, Some("1"), "2").unwrap_err().to_string();
+    let error = chain(&owner.compare_and_set(A, Some("1"), "2").unwrap_err());
     assert!(error.contains("expected the lock file ") && error.contains(" to stay in its place"), "{error}");
     // Another process can lock the new file now.
     let other = FileRegister::owned(&path).unwrap();
@@ -224,6 +226,6 @@ fn a_register_that_is_read_only_creates_nothing() {
     let mut reader = open();
     assert_eq!(reader.list("").unwrap(), [(A.to_owned(), "1".to_owned())], "although it is locked");
     let error = reader.compare_and_set(A, Some("1"), "2").unwrap_err();
-    assert_eq!(error.to_string(), "this register was opened to read only");
+    assert_eq!(chain(&error), "this register was opened to read only");
     assert!(error.is_final());
 }

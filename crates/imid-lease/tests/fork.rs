@@ -133,7 +133,6 @@ mod unix {
         in_child(|| {
             let expected = "Waiting: the parent process opened this register; a forked child must open its own";
             let is_refused = |error: Option<RegisterError>| error.is_some_and(|error| error.to_string() == expected);
-            shared.set_holder("child");
             let is_all_refused = is_refused(shared.read("a").err())
                 && is_refused(shared.list("a").err())
                 && is_refused(shared.compare_and_set("a", None, "1").err())

@@ -1,6 +1,7 @@
 //! Segments on Leaf's own table, on real servers. `ci/services.sh run postgres mysql -- cargo test ...` starts the
 //! servers.
 
+mod chain;
 mod skip;
 
 use std::collections::HashSet;
@@ -8,6 +9,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
+use chain::chain;
 use imid_lease::RegisterError;
 use imid_lease::segment::leaf::{MysqlTable, PostgresTable};
 use imid_lease::segment::{Block, BlockError, NumberError, Segment, SegmentError};
@@ -90,7 +92,7 @@ fn leafs_table(name: &'static str) {
     let is_final = |error: &BlockError| error.downcast_ref().is_some_and(RegisterError::is_final);
     let error = store.blocks("order")(None).unwrap_err();
     assert!(is_final(&error), "{error}");
-    let no_table = error.to_string();
+    let no_table = chain(&*error);
     assert!(no_table.ends_with(": expected the table leaf_alloc, found none"), "{no_table}");
     store.create_table();
 
@@ -101,7 +103,7 @@ fn leafs_table(name: &'static str) {
     let mut of_nobody = store.blocks("nobody");
     let error = of_nobody(None).unwrap_err();
     assert!(is_final(&error), "{error}");
-    let error = error.to_string();
+    let error = chain(&*error);
     assert!(error.ends_with("expected a row of the tag \"nobody\" in leaf_alloc, found none"), "{error}");
     store.sql("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('nobody', 1, 5)");
     assert_eq!(of_nobody(None).unwrap().end, 6, "after an error it connects again");
@@ -168,7 +170,7 @@ fn numbers_come_from_leafs_table_in_postgresql() {
     let Some(store) = Store::of("postgres", "postgres") else { return };
     a_restored_table_is_recovered(&store);
     store.sql("ALTER TABLE leaf_alloc SET UNLOGGED");
-    let error = store.segment().unwrap_err().to_string();
+    let error = chain(&store.segment().unwrap_err());
     assert!(
         error.ends_with(
             "the database can lose acknowledged writes: the table leaf_alloc is unlogged, so a crash empties it"
@@ -183,6 +185,6 @@ fn numbers_come_from_leafs_table_in_mariadb() {
     let Some(store) = Store::of("mysql", "mysql") else { return };
     a_restored_table_is_recovered(&store);
     store.sql("ALTER TABLE leaf_alloc ENGINE = MyISAM");
-    let error = store.segment().unwrap_err().to_string();
+    let error = chain(&store.segment().unwrap_err());
     assert!(error.ends_with("expected the engine InnoDB of leaf_alloc, found MyISAM"), "{error}");
 }

@@ -9,11 +9,14 @@
     feature = "zookeeper"
 ))]
 
+mod chain;
+
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use chain::chain;
 use imid_lease::register::open_url;
 use rustls::crypto::CryptoProvider;
 
@@ -39,7 +42,7 @@ fn errors() -> Vec<String> {
         format!("zookeepers://{address}?cacert={path}"),
     ]
     .iter()
-    .map(|url| open_url(url, Duration::from_secs(20)).unwrap().read("a").unwrap_err().to_string())
+    .map(|url| chain(&open_url(url, Duration::from_secs(20)).unwrap().read("a").unwrap_err()))
     .collect()
 }
 

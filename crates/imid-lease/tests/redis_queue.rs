@@ -1,6 +1,7 @@
 //! The rollback article's queue on a real Redis list. `ci/services.sh run redis -- cargo test ...` starts the server.
 
 mod article;
+mod chain;
 mod skip;
 
 use std::collections::HashSet;
@@ -9,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use article::ARTICLE;
+use chain::chain;
 use imid::clock::{Clock, ClockError, SystemClock};
 use imid_lease::redis_queue::{QueueError, RedisQueue};
 use imid_snowflake::NodeSource;
@@ -138,7 +140,7 @@ fn processes_that_share_a_list_never_mint_one_id_twice() {
 
 #[test]
 fn a_key_that_is_not_a_list_and_a_server_that_is_not_there_are_errors() {
-    let cause = |error: QueueError| std::error::Error::source(&error).unwrap().to_string();
+    let cause = |error: QueueError| chain(std::error::Error::source(&error).unwrap());
     let error = cause(open("redis://127.0.0.1:1", "x").unwrap_err());
     assert!(error.starts_with("no worker ID from list x: cannot connect to Redis at 127.0.0.1:1: "), "{error}");
     let error = cause(open("http://x", "x").unwrap_err());

@@ -44,10 +44,6 @@ impl Register for Watched {
     fn promise(&self) -> Promise {
         self.register.promise()
     }
-
-    fn set_holder(&mut self, holder: &str) {
-        self.seen.lock().unwrap().push(format!("holder {holder}"));
-    }
 }
 
 /// A register whose reads wait for a word, and whose promise changes with the first one.
@@ -125,20 +121,6 @@ fn after_a_panic_each_call_is_an_error() {
         assert!(error.is_final());
         assert_eq!(error.to_string(), "Waiting: an earlier call has panicked");
     }
-}
-
-#[test]
-fn the_connection_has_the_name_of_the_first_holder() {
-    let seen = Arc::default();
-    let shared = SharedRegister::new(Watched { seen: Arc::clone(&seen), ..Watched::default() });
-    let ids = LeasedGenerator::open(shared.clone(), LaneOptions::new().holder("chat-3")).unwrap();
-    ids.wait_until_open(LONG).unwrap();
-    let other = LeasedGenerator::open(shared, LaneOptions::new().space("other").holder("chat-4")).unwrap();
-    other.wait_until_open(LONG).unwrap();
-    let seen = seen.lock().unwrap();
-    assert_eq!(seen[0], "holder chat-3");
-    assert_eq!(seen.iter().filter(|seen| seen.starts_with("holder")).count(), 1, "{seen:?}");
-    assert!(seen.iter().any(|key| key.starts_with("other/")), "{seen:?}");
 }
 
 /// The caller takes the time for that in the middle of its call.

@@ -1,5 +1,7 @@
 //! URLs that are refused, the words for TLS, and servers that do not answer.
 
+mod chain;
+
 use std::io::{Read, Write};
 use std::net::TcpListener;
 #[cfg(unix)]
@@ -9,6 +11,7 @@ use std::time::Duration;
 #[cfg(unix)]
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use chain::chain;
 use imid_lease::redis_queue::RedisQueue;
 use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
 use imid_lease::segment::leaf::{MysqlTable, PostgresTable};
@@ -53,7 +56,7 @@ fn a_url_that_asks_for_tls_is_refused_and_the_part_that_asks_is_named() {
             "cannot read the {store} URL: `{part}` needs the feature `tls-ring` or `tls-aws-lc-rs` of imid-lease, which was \
              not compiled in"
         );
-        assert_eq!((error.to_string(), error.is_url()), (expected, true));
+        assert_eq!((chain(&error), error.is_url()), (expected, true));
     }
 }
 
@@ -111,7 +114,7 @@ fn words_of_tls_that_contradict_each_other_are_refused() {
     ] {
         let error = open_url(url, DEFAULT_TIME_LIMIT).err().unwrap_or_else(|| panic!("{url}"));
         assert!(error.is_url(), "{url}: {error}");
-        let error = error.to_string();
+        let error = chain(&error);
         assert!(error.ends_with(&format!("URL: expected {expected}")) && !error.contains("secret"), "{url}: {error}");
     }
 }
@@ -163,7 +166,7 @@ fn a_url_that_cannot_be_read_says_what_was_expected_and_not_the_password() {
     ] {
         let error = open_url(url, DEFAULT_TIME_LIMIT).err().unwrap();
         assert!(error.is_url(), "{url}: {error}");
-        let error = error.to_string();
+        let error = chain(&error);
         assert!(error.starts_with(expected) && !error.contains("secret"), "{url}: {error}");
     }
 }
@@ -174,9 +177,9 @@ fn a_server_that_does_not_answer_is_named() {
     let address = listener.local_addr().unwrap();
     let url = format!("postgres://u:secret@{address}/chat");
     let error = open_url(&url, Duration::from_millis(50)).unwrap().read("a").unwrap_err();
-    assert_eq!(error.to_string(), format!("cannot connect to PostgreSQL at {address}: no answer within 50ms"));
+    assert_eq!(chain(&error), format!("cannot connect to PostgreSQL at {address}: no answer within 50ms"));
     assert!(!error.is_url());
-    let error = open_url("etcd://127.0.0.1:1", DEFAULT_TIME_LIMIT).unwrap().read("a").unwrap_err().to_string();
+    let error = chain(&open_url("etcd://127.0.0.1:1", DEFAULT_TIME_LIMIT).unwrap().read("a").unwrap_err());
     assert!(error.starts_with("cannot read \"a\" in etcd at 127.0.0.1:1: "), "{error}");
 }
 
@@ -193,7 +196,7 @@ fn a_value_of_etcd_that_is_not_text_is_an_error() {
         // Whoever closes a connection before the whole request has arrived resets it.
         let _ = client.read_to_end(&mut Vec::new());
     });
-    let error = open_url(&format!("etcd://{address}"), DEFAULT_TIME_LIMIT).unwrap().read("a").unwrap_err().to_string();
+    let error = chain(&open_url(&format!("etcd://{address}"), DEFAULT_TIME_LIMIT).unwrap().read("a").unwrap_err());
     server.join().unwrap();
     assert_eq!(error, "cannot read \"a\" in etcd: expected a key and a value of text, found other bytes");
 }
@@ -208,7 +211,7 @@ fn an_unknown_setting_is_refused_and_not_repeated() {
         ("mysql://u:secret@db/chat?ssl_ca=ca.pem", mysql),
         ("zookeeperz://u:secret@db", "expected a URL that begins with"),
     ] {
-        let error = open_url(url, DEFAULT_TIME_LIMIT).err().unwrap().to_string();
+        let error = chain(&open_url(url, DEFAULT_TIME_LIMIT).err().unwrap());
         assert!(
             error.contains(expected) && !error.contains("secret") && !error.contains("sslpassword"),
             "{url}: {error}"
@@ -224,7 +227,7 @@ fn a_setting_of_tls_that_is_left_out_is_an_error() {
         ("rediss://:secret@db/0?cacert=/ca.pem&note=ab", "no settings but `protocol`, `cacert`, `cert` and `key`"),
         ("rediss://:secret@db/0?cacert=/ca.pem&protocol=a?b", "as %3F, %40 and %26"),
     ] {
-        let error = open_url(url, DEFAULT_TIME_LIMIT).err().unwrap().to_string();
+        let error = chain(&open_url(url, DEFAULT_TIME_LIMIT).err().unwrap());
         assert!(error.ends_with(expected), "{url}: {error}");
     }
 }
@@ -243,7 +246,7 @@ fn each_client_takes_urls_of_its_store_only() {
         RedisRegister::from_url("unix:///run/redis?pass=secret&tls=true").err(),
     ];
     for error in errors {
-        let error = error.expect("the text is refused").to_string();
+        let error = chain(&error.expect("the text is refused"));
         assert!(error.contains(" URL: expected ") && !error.contains("secret"), "{error}");
     }
 }
@@ -327,9 +330,9 @@ fn a_host_that_accepts_and_hangs_leaves_time_for_the_others() {
     refuse_as_postgres(listener);
     let url = format!("postgres://u:secret@{first},{second}/chat");
     let error = open_url(&url, 6 * Duration::from_secs(1)).unwrap().read("a").unwrap_err();
-    assert!(error.is_final() && error.to_string().ends_with("nobody knows you"), "{error}");
+    assert!(error.is_final() && chain(&error).ends_with("nobody knows you"), "{error}");
     let url = format!("postgres://u:secret@{second},{first}/chat");
-    let error = open_url(&url, 3 * Duration::from_secs(1)).unwrap().read("a").unwrap_err().to_string();
+    let error = chain(&open_url(&url, 3 * Duration::from_secs(1)).unwrap().read("a").unwrap_err());
     assert!(error.ends_with(&format!("no answer from {first} within 1s")), "{error}");
 }
 
@@ -339,7 +342,7 @@ fn an_address_without_a_name_is_enough() {
     refuse_as_postgres(listener);
     let port = address.rsplit_once(':').unwrap().1;
     let url = format!("postgres://u:secret@/chat?hostaddr=127.0.0.1&port={port}");
-    let error = open_url(&url, LONG).unwrap().read("a").unwrap_err().to_string();
+    let error = chain(&open_url(&url, LONG).unwrap().read("a").unwrap_err());
     assert!(error.ends_with("nobody knows you"), "{error}");
 }
 
@@ -353,7 +356,7 @@ fn a_function_of_the_password_that_panics_or_hangs_is_an_error() {
         Box::new(postgres().time_limit(LONG).password_with(|| panic!("no password"))),
     ];
     for mut register in panicking {
-        let error = register.read("a").unwrap_err().to_string();
+        let error = chain(&register.read("a").unwrap_err());
         assert!(error.ends_with("the function that makes the password has panicked"), "{error}");
     }
     let short = Duration::from_millis(50);
@@ -370,7 +373,7 @@ fn a_function_of_the_password_that_panics_or_hangs_is_an_error() {
         })),
     ];
     for mut register in hanging {
-        let error = register.read("a").unwrap_err().to_string();
+        let error = chain(&register.read("a").unwrap_err());
         assert!(error.contains("has not ended within ") || error.ends_with("no answer within 50ms"), "{error}");
     }
 }
@@ -396,8 +399,8 @@ fn a_password_without_a_user_and_a_user_without_a_password_are_errors() {
     ];
     for (register, expected) in &mut registers {
         let error = register.read("a").unwrap_err();
-        assert!(error.is_final() && error.to_string().ends_with(*expected), "{error}");
-        assert!(!error.to_string().contains("secret"), "{error}");
+        assert!(error.is_final() && chain(&error).ends_with(*expected), "{error}");
+        assert!(!chain(&error).contains("secret"), "{error}");
     }
 }
 
@@ -490,7 +493,7 @@ fn a_reply_cannot_send_the_client_of_etcd_elsewhere() {
         let head = format!("307 Temporary Redirect\r\nLocation: http://{other}/v3/kv/range");
         answer(&listener, Duration::ZERO, &head, "");
     });
-    let error = open_url(&format!("etcd://{address}"), LONG).unwrap().read("a").unwrap_err().to_string();
+    let error = chain(&open_url(&format!("etcd://{address}"), LONG).unwrap().read("a").unwrap_err());
     assert!(error.contains("found HTTP status 307"), "{error}");
     server.join().unwrap();
     assert!(elsewhere.accept().is_err());
@@ -516,7 +519,7 @@ fn files_of_tls_that_are_missing_may_come() {
         "zookeepers://127.0.0.1:1?cacert=/nothing/ca.pem",
     ] {
         let error = open_url(url, LONG).unwrap().read("a").unwrap_err();
-        assert!(!error.is_final() && error.to_string().contains("cannot read /nothing/ca.pem: "), "{url}: {error}");
+        assert!(!error.is_final() && chain(&error).contains("cannot read /nothing/ca.pem: "), "{url}: {error}");
     }
 }
 
@@ -536,7 +539,7 @@ fn files_of_tls_that_hang_take_no_longer_than_the_call() {
         format!("https://127.0.0.1:1?cacert={pipe}"),
         format!("zookeepers://127.0.0.1:1?cacert={pipe}"),
     ] {
-        let error = open_url(&url, Duration::from_millis(50)).unwrap().read("a").unwrap_err().to_string();
+        let error = chain(&open_url(&url, Duration::from_millis(50)).unwrap().read("a").unwrap_err());
         assert!(error.contains("no answer within 50ms") || error.contains("has not ended within "), "{url}: {error}");
     }
 }

@@ -93,8 +93,4 @@ impl Register for Counting {
     fn name(&self) -> &'static str {
         self.register.name()
     }
-
-    fn set_holder(&mut self, holder: &str) {
-        self.register.set_holder(holder);
-    }
 }

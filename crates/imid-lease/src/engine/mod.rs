@@ -2,7 +2,7 @@
 //! clock, no thread and no connection.
 //!
 //! A grant says: "this lane, stamps below the ceiling C". C is written to the register before it is used, by
-//! compare-and-set. It only grows. So a holder that is paused, cut off, or has a wrong clock can only mint stamps that
+//! compare-and-set. It only grows, so a holder that is paused, cut off, or has a wrong clock can only mint stamps that
 //! no other holder is granted. `ci/rules.sh` takes each rule of the protocol away from this source, and checks that the
 //! model (`src/simulation`) then finds a fault.
 //!
@@ -403,7 +403,7 @@ impl Engine {
         self.is_released || self.unanswered.is_none() && self.present.as_ref().is_none_or(|present| present.is_lost)
     }
 
-    /// Returns whether the generator before is sealed, and the next one is to be started at once.
+    /// Returns whether the generator before is sealed, and the next one is to be started immediately.
     pub(crate) fn starts(&self) -> bool {
         matches!(self.step, Step::Start)
     }

@@ -10,7 +10,7 @@ use crate::clock::{BelievedClock, monotonic_ms};
 use crate::engine::clock_judgement::Holders;
 use crate::engine::{self, Action, Engine, Listing, Moment, Outcome, Phase, Reply, Silence, Stopped};
 use crate::keeper_thread::{Job, ListError, Listed, Next};
-use crate::register::{Register, RegisterError};
+use crate::register::{Register, RegisterError, call_for};
 use crate::space::Space;
 use crate::state::Start;
 use crate::survey::Survey;
@@ -51,7 +51,7 @@ impl<R: Register> Store<R> {
             return Err(Silence);
         }
         let result = telemetry::call(&mut self.register, name, key, call);
-        let error = result.as_ref().err().map(|error| (error.to_string(), error.is_final()));
+        let error = result.as_ref().err().map(|error| (format!("{error:#}"), error.is_final()));
         self.note(owner, error);
         result.map_err(|_| Silence)
     }
@@ -76,7 +76,7 @@ struct Judgement {
     /// When they are listed again.
     look_at_ms: u64,
     is_listing: bool,
-    /// The list has failed, so the lease goes on first.
+    /// The list has failed, so the lease continues first.
     has_failed: bool,
 }
 
@@ -92,7 +92,7 @@ struct Work<R, C> {
     judgement: Judgement,
     /// Of the space of all leases.
     survey: Survey,
-    /// The lease whose turn it is, and when the first one of those before it wants to go on.
+    /// The lease whose turn it is, and when the first one of those before it wants to continue.
     turn: usize,
     next_ms: Option<u64>,
     has_begun: bool,
@@ -130,7 +130,7 @@ impl<R: Register, C: Clock + Send + Sync> Job for Kept<R, C> {
     fn list(&mut self, before: &Listing) -> Result<Listing, ListError> {
         let prefix = self.prefix();
         let listed = telemetry::call(&mut self.work.store.register, "list", &prefix, |register| register.list(&prefix));
-        let error = |error: RegisterError| ListError { text: error.to_string(), is_final: error.is_final() };
+        let error = |error: RegisterError| ListError { text: format!("{error:#}"), is_final: error.is_final() };
         listed.map(|records| Listing::new(records, before)).map_err(error)
     }
 
@@ -212,7 +212,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         }
     }
 
-    /// Lets each lease go on in turn, until one wants a list or all sleep.
+    /// Lets each lease continue in turn, until one wants a list or all sleep.
     fn proceed(&mut self, owner: &KeeperOwner) -> Next {
         if !std::mem::replace(&mut self.has_begun, true) {
             self.begin(owner);
@@ -235,7 +235,7 @@ impl<R: Register, C: Clock> Work<R, C> {
     fn begin(&mut self, owner: &KeeperOwner) {
         let holder = owner.state().first().map(|state| state.status.holder.clone());
         if let Some(holder) = holder {
-            self.store.register.set_holder(holder.as_str());
+            call_for(&holder);
         }
         // The first call can take long, and a process without a lane is to be seen.
         for lease in 0..self.leases.len() {

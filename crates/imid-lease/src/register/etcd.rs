@@ -15,7 +15,8 @@ use super::password::Password;
 use super::tls::Tls;
 use super::worker::Deadline;
 use super::{
-    Access, DEFAULT_TIME_LIMIT, MOST_LIMITS, Promise, Register, RegisterError, check_key, check_prefix, check_write,
+    Access, DEFAULT_TIME_LIMIT, MOST_LIMITS, Promise, Register, RegisterError, caller, check_key, check_prefix,
+    check_write,
 };
 use crate::options::millis;
 use imid::fork::Process;
@@ -28,12 +29,12 @@ use imid::fork::Process;
 /// etcd keeps every version of a record until it is compacted: start it with `--auto-compaction-retention=1h`, or 16
 /// lanes fill its default quota in about 19 days.
 ///
-/// It speaks to the JSON gateway that each member has on its client port. So it needs no gRPC and no protobuf compiler.
+/// It speaks to the JSON gateway that each member has on its client port, so it needs no gRPC and no protobuf compiler.
 /// A member that is started with `--enable-grpc-gateway=false` cannot be used.
 ///
 /// etcd has no call that tells the time. The time of this register is the date of a reply, and right to half a second. If it is
 /// more than 2 s from the system's clock, all members in the URL are asked, and the time in the middle of theirs and the system's
-/// is taken. So name each member in the URL: one with a wrong clock is then outvoted.
+/// is taken, so name each member in the URL: one with a wrong clock is then outvoted.
 pub struct EtcdRegister {
     /// `host:port` of each member.
     members: Vec<String>,
@@ -47,6 +48,8 @@ pub struct EtcdRegister {
     time_limit: Duration,
     /// How many time limits the next call may take: more than one where a whole fleet may be waiting for an answer.
     patience: u32,
+    /// Whether a lease has called.
+    is_of_lease: bool,
     /// `None` before the first call, and after an error, so that the files of TLS are read again.
     agent: Option<Agent>,
     process: Process,
@@ -99,6 +102,7 @@ impl EtcdRegister {
             password: None,
             time_limit: DEFAULT_TIME_LIMIT,
             patience: 1,
+            is_of_lease: false,
             agent: None,
             process: Process::current(),
             access: Access::Write,
@@ -209,7 +213,7 @@ impl EtcdRegister {
         let request = json!({ "key": encode(ROOT), "revision": revision.to_string() });
         match self.call::<Reply>(format_args!("read revision {revision}"), "kv/range", &request) {
             Ok((Reply {}, _)) => Ok(true),
-            Err(error) if error.to_string().contains("required revision has been compacted") => Ok(false),
+            Err(error) if format!("{error:#}").contains("required revision has been compacted") => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -245,6 +249,10 @@ impl EtcdRegister {
         path: &str,
         request: &impl Serialize,
     ) -> Result<(T, Option<u64>), RegisterError> {
+        // The first call of a lease may be one of a whole fleet that starts.
+        if !self.is_of_lease && caller().is_some() {
+            (self.is_of_lease, self.patience) = (true, MOST_LIMITS);
+        }
         let deadline = Deadline::of(self.time_limit.saturating_mul(self.patience));
         let result = self.call_until(deadline, what, path, request);
         self.patience = if result.is_ok() { 1 } else { (self.patience + 1).min(MOST_LIMITS) };
@@ -266,10 +274,7 @@ impl EtcdRegister {
         }
         let failed = |reason: Failure| {
             let is_refused = reason.is::<Refused>() || reason.is::<Incomplete>();
-            #[cfg(feature = "tls")]
-            let (is_refused, reason) = super::tls::diagnose(is_refused, reason);
-            let error = RegisterError::new(format!("cannot {what} in etcd at {member}")).caused_by(reason);
-            if is_refused { error.permanent() } else { error }
+            super::tls::call_error(format!("cannot {what} in etcd at {member}"), reason, is_refused)
         };
         let result = self.try_call(deadline, path, request).map_err(failed);
         if result.is_err() {
@@ -508,10 +513,6 @@ impl Register for EtcdRegister {
 
     fn promise(&self) -> Promise {
         Promise::Strong
-    }
-
-    fn set_holder(&mut self, _: &str) {
-        self.patience = MOST_LIMITS;
     }
 }
 

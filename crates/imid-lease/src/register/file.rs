@@ -338,7 +338,7 @@ mod tests {
             drop(other);
             Ok(true)
         });
-        let error = written.unwrap_err().to_string();
+        let error = format!("{:#}", written.unwrap_err());
         assert!(error.contains("expected the lock file") && error.contains("to stay in its place"), "{error}");
         assert_eq!(register.read("a").unwrap().as_deref(), Some("2"), "it was written, and could have been replaced");
     }

@@ -32,6 +32,10 @@ use core::error::Error;
 use core::fmt;
 use core::time::Duration;
 use std::borrow::Cow;
+use std::cell::RefCell;
+
+use crate::error::with_causes;
+use crate::record::Name;
 
 #[cfg(feature = "redis")]
 pub use self::redis::RedisRegister;
@@ -65,6 +69,10 @@ pub use tls::Tls;
 /// A key is 1 to 128 of the characters `A-Z`, `a-z`, `0-9`, `-`, `_`, `.`, `:` and `/`. A value is 1 to 1,024 characters of
 /// printable ASCII. Other keys and values are errors. Each write has a random token in its value, so no two writes write equal
 /// values, and comparing values compares version and token.
+///
+/// A forked child has copies of its parent's connections and locks. What it sends would be taken for the parent's, and its answers
+/// would be missing there. **In a forked child, each call of a register that the parent opened is an error**
+/// ([`imid::fork::Process`] says whose it is), and dropping it there sends nothing and closes nothing: the child opens its own.
 ///
 /// Each call returns within the adapter's time limit, or within up to five of them after calls that could not connect. After a
 /// broken connection, the next call reconnects.
@@ -112,12 +120,6 @@ pub trait Register: Send {
         let path = path.split('<').next().unwrap_or(path);
         path.rsplit("::").next().unwrap_or(path)
     }
-
-    /// Says which holder will call, before its first call, so that a server can show the name of the connection as
-    /// `imid-lease/HOLDER`. A text that is not a [`Name`](crate::record::Name) changes nothing. By default this does nothing.
-    fn set_holder(&mut self, holder: &str) {
-        let _ = holder;
-    }
 }
 
 /// Says whether a store can lose or reorder acknowledged writes.
@@ -157,10 +159,6 @@ macro_rules! by_pointer {
 
                 fn name(&self) -> &'static str {
                     (**self).name()
-                }
-
-                fn set_holder(&mut self, holder: &str) {
-                    (**self).set_holder(holder);
                 }
             }
         )*
@@ -212,9 +210,22 @@ fn check_value(value: &str) -> Result<(), RegisterError> {
     }
 }
 
-/// The name of a connection without a holder, where the server shows one.
+thread_local! {
+    /// For whom this thread calls registers.
+    static HOLDER: RefCell<Option<Name>> = const { RefCell::new(None) };
+}
+
+/// Says for which holder this thread calls registers, so that a server can show it as the name of the connection. Later calls change
+/// nothing. A method of [`Register`] would have to be forwarded by everyone who wraps one.
+pub(crate) fn call_for(holder: &Name) {
+    HOLDER.with_borrow_mut(|named| _ = named.get_or_insert_with(|| holder.clone()));
+}
+
+/// Returns for whom this thread calls registers.
 #[allow(dead_code, reason = "each feature of a server uses it")]
-pub(crate) const CLIENT_NAME: &str = "imid-lease";
+fn caller() -> Option<Name> {
+    HOLDER.with_borrow(Clone::clone)
+}
 
 /// What a register may do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -242,10 +253,15 @@ pub const DEFAULT_TIME_LIMIT: Duration = Duration::from_secs(2);
 const MOST_LIMITS: u32 = 5;
 
 /// The store did not answer a call, or its answer cannot be parsed.
+///
+/// `{}` prints what was tried and where. `{:#}` adds the causes, which are also the [sources](Error::source): the error of the client
+/// library and its own causes. A client's error that only repeats its cause in its text is not one of them.
 #[derive(Debug)]
 pub struct RegisterError {
     context: String,
-    source: Option<Box<dyn Error + Send + Sync>>,
+    cause: Option<Box<dyn Error + Send + Sync>>,
+    /// How many errors of the client are not sources, because `context` has the words of each that its cause has not.
+    skipped: usize,
     is_another_machine: bool,
     is_url: bool,
     is_final: bool,
@@ -254,13 +270,24 @@ pub struct RegisterError {
 impl RegisterError {
     /// Returns an error that says what was tried and where, such as `cannot connect to 127.0.0.1:5432`.
     pub fn new(context: impl Into<String>) -> Self {
-        Self { context: context.into(), source: None, is_another_machine: false, is_url: false, is_final: false }
+        let context = context.into();
+        Self { context, cause: None, skipped: 0, is_another_machine: false, is_url: false, is_final: false }
     }
 
-    /// Adds the cause, such as the error of a client library. The message then ends with it.
+    /// Adds the cause, such as the error of a client library.
     #[must_use]
-    pub fn caused_by(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        self.source = Some(source.into());
+    pub fn caused_by(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        let cause = cause.into();
+        let mut error: &dyn Error = &*cause;
+        self.skipped = 0;
+        while let Some((words, next)) = repeated(error) {
+            if !words.is_empty() {
+                self.context = format!("{}: {words}", self.context);
+            }
+            self.skipped += 1;
+            error = next;
+        }
+        self.cause = Some(cause);
         self
     }
 
@@ -309,20 +336,68 @@ impl fmt::Display for Promise {
 
 impl fmt::Display for RegisterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.context)?;
-        let mut written = String::new();
-        let mut next = self.source.as_deref().map(|source| source as &dyn Error);
-        while let Some(error) = next {
-            // Some clients repeat the text of a cause in the error above it.
-            let text = error.to_string();
-            if !written.contains(&text) {
-                write!(f, ": {text}")?;
-                written = text;
-            }
-            next = error.source();
-        }
-        Ok(())
+        if f.alternate() { f.write_str(&with_causes(self)) } else { f.write_str(&self.context) }
     }
 }
 
-impl Error for RegisterError {}
+impl Error for RegisterError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        let cause = self.cause.as_deref().map(|cause| cause as &(dyn Error + 'static));
+        (0..self.skipped).fold(cause, |error, _| error.and_then(Error::source))
+    }
+}
+
+/// Returns the cause of an error whose text ends with that of its cause, and the words before it: some clients write `Server error:
+/// ...`, and a report with all sources would have the text of the cause twice.
+fn repeated(error: &dyn Error) -> Option<(String, &(dyn Error + 'static))> {
+    const AFTER: [char; 5] = ['.', ')', '"', '\'', '`'];
+    const BEFORE: [char; 5] = [':', '(', '"', '\'', '`'];
+    let (text, cause) = (error.to_string(), error.source()?);
+    let words = [with_causes(cause), cause.to_string()].into_iter().find_map(|repeated| {
+        let words = text.trim_end_matches(AFTER).strip_suffix(repeated.trim_end_matches(AFTER))?.trim_end();
+        let is_repeated = !repeated.is_empty() && (words.is_empty() || words.ends_with(BEFORE));
+        is_repeated.then(|| words.trim_end_matches(BEFORE).trim_end_matches([':', ' ']).to_owned())
+    })?;
+    Some((words, cause))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An error of a client: its text, and its cause.
+    #[derive(Debug, thiserror::Error)]
+    #[error("{0}")]
+    struct Client(&'static str, #[source] Option<Box<Client>>);
+
+    #[test]
+    fn each_text_is_in_a_report_once_and_no_word_is_lost() {
+        for (texts, display, sources) in [
+            (&["refused"][..], "cannot read", &["refused"][..]),
+            (&["no connection", "refused"], "cannot read", &["no connection", "refused"]),
+            (&["Server error: `refused.'", "refused."], "cannot read: Server error", &["refused."]),
+            (&["refused", "refused"], "cannot read", &["refused"]),
+            (&["io: tls (no CA)", "tls (no CA)", "no CA"], "cannot read: io: tls", &["no CA"]),
+            (&["io: tls: no CA", "tls", "no CA"], "cannot read: io", &["tls", "no CA"]),
+            (&["is refused", "refused"], "cannot read", &["is refused", "refused"]),
+            (&["refused by it", "refused"], "cannot read", &["refused by it", "refused"]),
+            (&["no words", ""], "cannot read", &["no words", ""]),
+        ] {
+            let client = texts.iter().rev().fold(None, |cause, text| Some(Box::new(Client(text, cause))));
+            let error = RegisterError::new("cannot read").caused_by(client.unwrap());
+            let mut found = Vec::new();
+            let mut next = error.source();
+            while let Some(source) = next {
+                assert!(source.is::<Client>() || source.is::<Box<Client>>(), "the type of the client is to be found");
+                found.push(source.to_string());
+                next = source.source();
+            }
+            assert_eq!(
+                (error.to_string().as_str(), found),
+                (display, sources.iter().map(ToString::to_string).collect()),
+                "{texts:?}"
+            );
+            assert_eq!(format!("{error:#}"), [&[display], sources].concat().join(": "));
+        }
+    }
+}

@@ -32,7 +32,7 @@ remote_register! {
     /// **Weak** if `innodb_flush_log_at_trx_commit` is not 1, if `innodb_doublewrite` is off, if the binary log is on
     /// and `sync_binlog` is not 1, and on a node of a Galera cluster, whose commits may be in memory only.
     ///
-    /// A fail-over to an asynchronous replica can lose acknowledged writes. **Weak** is therefore also a MariaDB with replicas
+    /// A failover to an asynchronous replica can lose acknowledged writes. **Weak** is therefore also a MariaDB with replicas
     /// while semi-synchronous replication is off, and a server that has waited for a replica for too long. While it is on, the
     /// counter of commits that no replica has confirmed is read before and after each write: if it has grown, as after a
     /// `KILL QUERY`, the outcome of the write is unknown. Not seen: an asynchronous replica of MySQL, and one that is not
@@ -104,7 +104,7 @@ impl Mysql {
     /// Connects to a server that takes writes.
     pub(crate) async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<Conn, Failure> {
         let mut options =
-            OptsBuilder::from_opts(self.options.clone()).connect_attribute("program_name", settings.name.as_str());
+            OptsBuilder::from_opts(self.options.clone()).connect_attribute("program_name", settings.connection_name());
         if let Some(password) = settings.make_password(deadline)? {
             options = options.pass(Some(password));
         }

@@ -38,7 +38,7 @@ remote_register! {
     /// as unanswered as well.
     ///
     /// **Weak** with `fsync` or `full_page_writes` off, and with an unlogged table. Also weak while `synchronous_standby_names` is
-    /// empty if there are standbys, physical replication slots, or a timeline above 1: a fail-over to an asynchronous standby can
+    /// empty if there are standbys, physical replication slots, or a timeline above 1: a failover to an asynchronous standby can
     /// lose acknowledged writes, or has lost some. The settings are read every 10 s, and a register that was once weak stays weak
     /// for its process.
     PostgresRegister, Postgres
@@ -141,7 +141,7 @@ impl Postgres {
     pub(crate) async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<Connection, Failure> {
         let mut config = self.config.clone();
         if config.get_application_name().is_none() {
-            config.application_name(&settings.name);
+            config.application_name(settings.connection_name());
         }
         if let Some(password) = settings.make_password(deadline)? {
             config.password(password);

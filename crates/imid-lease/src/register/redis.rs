@@ -15,7 +15,7 @@ use super::{Promise, RegisterError};
 remote_register! {
     /// A register in Redis 5 or later, or in Valkey. It is always **weak**.
     ///
-    /// Redis answers a write before the write is safe. A restart or a fail-over can lose what was acknowledged, and nothing can
+    /// Redis answers a write before the write is safe. A restart or a failover can lose what was acknowledged, and nothing can
     /// detect the loss. Two holders may then have the same lane. With `appendonly yes` and `appendfsync always` on a single server,
     /// a restart loses less.
     ///
@@ -173,7 +173,7 @@ impl Server for RedisServer {
             _ => {
                 // The name that `CLIENT LIST` shows. A server that refuses it serves all the same.
                 let _: Result<(), _> =
-                    cmd("CLIENT").arg("SETNAME").arg(&settings.name).query_async(&mut connection).await;
+                    cmd("CLIENT").arg("SETNAME").arg(settings.connection_name()).query_async(&mut connection).await;
                 Ok((connection, Promise::Weak(WEAKNESS.into())))
             }
         }

@@ -11,11 +11,13 @@ use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::time::timeout;
 
+use imid::fork::Process;
+
 use super::{
-    Access, CLIENT_NAME, DEFAULT_TIME_LIMIT, MOST_LIMITS, Promise, RegisterError, check_key, check_prefix, check_write,
+    Access, DEFAULT_TIME_LIMIT, MOST_LIMITS, Promise, RegisterError, caller, check_key, check_prefix, check_write,
 };
 use crate::options::millis;
-use imid::fork::Process;
+use crate::record::Name;
 
 use super::password::Password;
 use super::tls::Tls;
@@ -71,19 +73,20 @@ pub(crate) struct Settings {
     pub(crate) tls: Option<Tls>,
     /// Makes the password in place of the URL's.
     pub(crate) password: Option<Password>,
-    /// The name of new connections, where the server shows one and the URL has none.
-    #[cfg_attr(
-        not(any(feature = "mysql", feature = "postgres", feature = "redis")),
-        allow(dead_code, reason = "see above")
-    )]
-    pub(crate) name: String,
+    /// Who called first. `None` before a holder has called.
+    holder: Option<Name>,
 }
 
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis"))]
+#[allow(dead_code, reason = "ZooKeeper takes neither")]
 impl Settings {
     /// Makes the password that replaces the URL's.
     pub(crate) fn make_password(&self, deadline: Deadline) -> io::Result<Option<String>> {
         self.password.as_ref().map(|password| password.make(deadline)).transpose()
+    }
+
+    /// Returns the name of a new connection, where the server shows one and the URL has none.
+    pub(crate) fn connection_name(&self) -> String {
+        self.holder.as_ref().map_or_else(|| "imid-lease".into(), |holder| format!("imid-lease/{holder}"))
     }
 }
 
@@ -122,14 +125,10 @@ fn new_runtime(needs_thread: bool) -> io::Result<Runtime> {
 
 impl<S: Server> Remote<S> {
     pub(crate) fn new(server: S, place: String, tls: Option<Tls>) -> Self {
-        let (process, name) = (Process::current(), CLIENT_NAME.into());
-        let settings = Settings { time_limit: DEFAULT_TIME_LIMIT, access: Access::Write, tls, password: None, name };
+        let process = Process::current();
+        let settings =
+            Settings { time_limit: DEFAULT_TIME_LIMIT, access: Access::Write, tls, password: None, holder: None };
         Self { server, place, settings, process, runtime: None, connection: None, patience: 1, promise: None }
-    }
-
-    /// Says that this is the register of a lease: its first connection may be one of a whole fleet that starts.
-    pub(crate) fn join_fleet(&mut self) {
-        self.patience = MOST_LIMITS;
     }
 
     #[cfg(feature = "redis-queue")]
@@ -168,6 +167,11 @@ impl<S: Server> Remote<S> {
                     .map_err(|error| RegisterError::new("cannot create a runtime for the client").caused_by(error))?,
             ),
         };
+        if settings.holder.is_none() {
+            settings.holder = caller();
+            // The first connection of a lease may be one of a whole fleet that starts.
+            *patience = if settings.holder.is_some() { MOST_LIMITS } else { *patience };
+        }
         let limits = if connection.is_some() { 1 } else { *patience };
         let deadline = Deadline::of(settings.time_limit.saturating_mul(limits));
         let mut connected = false;
@@ -199,24 +203,12 @@ impl<S: Server> Remote<S> {
                 if let Some(Weakness(reason)) = failure.downcast_ref() {
                     *promise = Some(Promise::Weak((*reason).into()));
                 }
-                let (is_final, failure) = diagnose(S::is_final(&failure), failure);
-                let error = RegisterError::new(context).caused_by(failure);
-                Err(if is_final { error.permanent() } else { error })
+                let is_final = S::is_final(&failure);
+                Err(super::tls::call_error(context, failure, is_final))
             }
             Err(_) => Err(RegisterError::new(format!("{context}: no answer within {:?}", deadline.limit))),
         }
     }
-}
-
-/// Says more of a failure that is one of TLS.
-#[cfg(feature = "tls")]
-fn diagnose(is_final: bool, failure: Failure) -> (bool, Failure) {
-    super::tls::diagnose(is_final, failure)
-}
-
-#[cfg(not(feature = "tls"))]
-fn diagnose(is_final: bool, failure: Failure) -> (bool, Failure) {
-    (is_final, failure)
 }
 
 impl<S: Records> Remote<S> {
@@ -366,14 +358,6 @@ macro_rules! remote_register {
             fn promise(&self) -> Promise {
                 self.0.promise()
             }
-
-            fn set_holder(&mut self, holder: &str) {
-                self.0.join_fleet();
-                // Another text could make each connection an error, as one with a zero does for PostgreSQL.
-                if let Ok(holder) = crate::record::Name::parse(holder) {
-                    self.0.settings.name = format!("{}/{holder}", crate::register::CLIENT_NAME);
-                }
-            }
         }
     };
 }
@@ -423,7 +407,24 @@ mod tests {
         }
     }
 
-    /// A server that does not let anybody in while `is_away`. Notes how long each attempt may take.
+    /// A server that remembers the names of connections, and ends each of them.
+    #[derive(Default)]
+    struct Naming(Mutex<Vec<String>>);
+
+    impl Server for Naming {
+        type Connection = ();
+
+        async fn connect(&self, settings: &Settings, _: Deadline) -> Result<((), Promise), Failure> {
+            lock(&self.0).push(settings.connection_name());
+            Ok(((), Promise::Strong))
+        }
+
+        fn is_final(_: &Failure) -> bool {
+            false
+        }
+    }
+
+    /// A server that does not let anyone in while `is_away`. Notes how long each attempt may take.
     #[derive(Default)]
     struct Away {
         is_away: AtomicBool,
@@ -441,6 +442,25 @@ mod tests {
         fn is_final(_: &Failure) -> bool {
             false
         }
+    }
+
+    #[test]
+    fn connections_have_the_name_of_the_holder_that_called_first() {
+        let mut remote = Remote::new(Naming::default(), "nowhere".into(), None);
+        let mut call = |holders: &[&str]| {
+            let holders = holders.iter().map(|holder| Name::parse(holder).unwrap());
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    holders.for_each(|holder| crate::register::call_for(&holder));
+                    remote.call(format_args!("end"), async |()| Err::<(), _>("the end".into())).unwrap_err()
+                });
+            });
+        };
+        for holders in [&[][..], &["chat-3", "chat-4"], &["chat-5"], &[]] {
+            call(holders);
+        }
+        let named = "imid-lease/chat-3";
+        assert_eq!(*lock(&remote.server.0), ["imid-lease", named, named, named]);
     }
 
     /// Makes calls, of which these succeed, and returns how many time limits each attempt to connect could take.
@@ -470,8 +490,11 @@ mod tests {
         // A call that is not answered may be one of too many. It loses its connection.
         assert_eq!(limits(&mut remote, &[false, false, true, false, true]), [2, 3, 2]);
         let mut remote = Remote::new(Away::default(), "nowhere".into(), None);
-        remote.join_fleet();
-        assert_eq!(limits(&mut remote, &[true, false, true]), [5, 2]);
+        let of_lease = || {
+            crate::register::call_for(&Name::parse("chat-3").unwrap());
+            limits(&mut remote, &[true, false, true])
+        };
+        assert_eq!(thread::scope(|scope| scope.spawn(of_lease).join()).unwrap(), [5, 2]);
     }
 
     #[test]

@@ -46,9 +46,9 @@ struct Shared {
     /// The promise of the register after the last call, apart from it, so that reading it does not wait for a call.
     promise: Mutex<Promise>,
     turns: Mutex<Turns>,
-    /// Locked only by the thread whose turn it is. A mutex alone is not fair: a thread that calls again at once is faster than
+    /// Locked only by the thread whose turn it is. A mutex alone is not fair: a thread that calls again immediately is faster than
     /// one that has to wake up, and a measured call waited for 757 others of 20 ms.
-    register: Mutex<Named>,
+    register: Mutex<Kept>,
     thread: KeeperThread,
 }
 
@@ -73,16 +73,16 @@ struct Waiter {
     changed: Condvar,
 }
 
-struct Named {
+/// The register, and what answers several calls.
+struct Kept {
     register: Box<dyn Register>,
-    has_holder: bool,
     /// The store's time, as its offset to the monotonic clock, and when it was read.
     time: Option<(i64, u64)>,
     /// The record that names the register, and when it was read. Nobody changes it.
     identity: Option<(String, u64)>,
 }
 
-impl Named {
+impl Kept {
     fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
         if key != RegisterRecord::KEY {
             return self.register.read(key);
@@ -123,7 +123,7 @@ impl SharedRegister {
             process: Process::current(),
             promise: Mutex::new(register.promise()),
             turns: Mutex::default(),
-            register: Mutex::new(Named { register: Box::new(register), has_holder: false, time: None, identity: None }),
+            register: Mutex::new(Kept { register: Box::new(register), time: None, identity: None }),
             thread: KeeperThread::default(),
         }))
     }
@@ -134,7 +134,7 @@ impl SharedRegister {
     }
 
     /// Makes a call when it is its turn, and passes it the time that it has waited.
-    fn call<T>(&self, call: impl FnOnce(&mut Named, Duration) -> Result<T, RegisterError>) -> Result<T, RegisterError> {
+    fn call<T>(&self, call: impl FnOnce(&mut Kept, Duration) -> Result<T, RegisterError>) -> Result<T, RegisterError> {
         // Before any lock: in a forked child, another thread of the parent may have held it.
         if !self.0.process.is_current() {
             return Err(RegisterError::new(format!("{}: {FORKED}", self.0.name)));
@@ -142,11 +142,11 @@ impl SharedRegister {
         let asked = Instant::now();
         let _turn = self.0.take_turn();
         // The answer of a call that has panicked may still come, and would be taken for the answer of this one.
-        let Ok(mut named) = self.0.register.lock() else {
+        let Ok(mut kept) = self.0.register.lock() else {
             return Err(RegisterError::new(format!("{}: an earlier call has panicked", self.0.name)).permanent());
         };
-        let result = call(&mut named, asked.elapsed());
-        *lock(&self.0.promise) = named.register.promise();
+        let result = call(&mut kept, asked.elapsed());
+        *lock(&self.0.promise) = kept.register.promise();
         result
     }
 }
@@ -173,29 +173,29 @@ impl Shared {
 
 impl Register for SharedRegister {
     fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
-        self.call(|named, _| named.read(key))
+        self.call(|kept, _| kept.read(key))
     }
 
     fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
-        self.call(|named, _| named.register.list(prefix))
+        self.call(|kept, _| kept.register.list(prefix))
     }
 
     fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
-        self.call(|named, _| named.register.compare_and_set(key, seen, value))
+        self.call(|kept, _| kept.register.compare_and_set(key, seen, value))
     }
 
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
-        self.call(|named, waited| {
+        self.call(|kept, waited| {
             let asked_ms = monotonic_ms();
-            if named.time.is_none_or(|(_, read_ms)| read_ms + FRESH_MS <= asked_ms) {
-                named.time = named.register.now_ms()?.map(|time_ms| {
+            if kept.time.is_none_or(|(_, read_ms)| read_ms + FRESH_MS <= asked_ms) {
+                kept.time = kept.register.now_ms()?.map(|time_ms| {
                     let middle_ms = asked_ms.midpoint(monotonic_ms());
                     (offset(time_ms, middle_ms), middle_ms)
                 });
             }
             // It is the time in the middle of the call, of which the wait for the turn is a part.
             let middle_ms = (asked_ms - millis(waited).min(asked_ms)).midpoint(monotonic_ms());
-            Ok(named.time.map(|(offset, _)| time_of(offset, middle_ms)))
+            Ok(kept.time.map(|(offset, _)| time_of(offset, middle_ms)))
         })
     }
 
@@ -205,17 +205,6 @@ impl Register for SharedRegister {
 
     fn name(&self) -> &'static str {
         self.0.name
-    }
-
-    fn set_holder(&mut self, holder: &str) {
-        // The next call has the same error, and returns it.
-        let _ = self.call(|named, _| {
-            if !named.has_holder {
-                named.has_holder = true;
-                named.register.set_holder(holder);
-            }
-            Ok(())
-        });
     }
 }
 
@@ -230,7 +219,51 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::register::MemoryRegister;
+    use crate::record::Name;
+    use crate::register::{MemoryRegister, caller};
+    use crate::{LaneOptions, LeasedGenerator};
+
+    /// A register that remembers for whom it was called.
+    struct Asking(MemoryRegister, Arc<Mutex<Vec<Option<Name>>>>);
+
+    impl Register for Asking {
+        fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+            lock(&self.1).push(caller());
+            self.0.read(key)
+        }
+
+        fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+            lock(&self.1).push(caller());
+            self.0.list(prefix)
+        }
+
+        fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+            self.0.compare_and_set(key, seen, value)
+        }
+
+        fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+            self.0.now_ms()
+        }
+
+        fn promise(&self) -> Promise {
+            self.0.promise()
+        }
+    }
+
+    #[test]
+    fn calls_are_those_of_the_holder_that_came_first() {
+        let long = Duration::from_secs(60);
+        let callers = Arc::<Mutex<Vec<_>>>::default();
+        let shared = SharedRegister::new(Asking(MemoryRegister::new(), Arc::clone(&callers)));
+        let first = LeasedGenerator::open(shared.clone(), LaneOptions::new().holder("chat-3")).unwrap();
+        first.wait_until_open(long).unwrap();
+        let other = LaneOptions::new().space("other").holder("chat-4");
+        let other = LeasedGenerator::open(shared, other).unwrap();
+        other.wait_until_open(long).unwrap();
+        let callers = lock(&callers);
+        assert!(callers.len() >= 2, "each lease has listed its space");
+        assert!(callers.iter().all(|it| it.as_ref().is_some_and(|it| it.as_str() == "chat-3")), "{callers:?}");
+    }
 
     /// A register that counts how often each key was read.
     #[derive(Default)]

@@ -1,11 +1,10 @@
 //! TLS settings of the adapters: which CAs they trust, and which certificate they present.
 
+use std::error::Error;
 use std::path::PathBuf;
 
 #[cfg(all(any(feature = "etcd", feature = "mysql"), feature = "tls"))]
 pub(crate) use self::config::Files;
-#[cfg(feature = "tls")]
-pub(crate) use self::config::diagnose;
 #[cfg(all(feature = "postgres", feature = "tls"))]
 pub(crate) use self::config::failure_of;
 use super::RegisterError;
@@ -103,6 +102,25 @@ impl Tls {
     pub(super) const fn has_roots(&self) -> bool {
         self.roots.is_some()
     }
+}
+
+/// Returns the error of a call of a client.
+#[allow(unused_mut, reason = "TLS says more")]
+pub(super) fn call_error(
+    mut context: String,
+    failure: Box<dyn Error + Send + Sync>,
+    mut is_permanent: bool,
+) -> RegisterError {
+    #[cfg(feature = "tls")]
+    {
+        let words;
+        (is_permanent, words) = self::config::diagnose(is_permanent, &*failure);
+        if let Some(words) = words {
+            context = format!("{context}: {words}");
+        }
+    }
+    let error = RegisterError::new(context).caused_by(failure);
+    if is_permanent { error.permanent() } else { error }
 }
 
 /// Refuses a URL that asks for TLS, where it is not compiled in. `part` is what asks for it.

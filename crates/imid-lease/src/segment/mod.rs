@@ -48,9 +48,10 @@ use self::error::{NumberKind, SegmentKind};
 use self::step::next_step;
 use crate::background::{Background, Backoff, FIRST_WAIT_MS, LONGEST_WAIT_MS, Owner};
 use crate::changes::{retry_within, within};
+use crate::error::with_causes;
 use crate::{Register, RegisterError};
 
-/// How long a call waits that finds no number.
+/// How long a call that finds no number waits.
 const PAUSE: Duration = Duration::from_millis(FIRST_WAIT_MS);
 
 /// Why a store has no block.
@@ -111,7 +112,7 @@ struct Numbers {
     /// Why there will be no other block.
     ended: Option<NumberKind>,
     last_error: Option<String>,
-    /// The last error is one that a retry does not mend.
+    /// The last error is permanent.
     is_refused: bool,
 }
 
@@ -201,7 +202,7 @@ impl Segment {
         self.0.changes().wait_async(self.until_open(timeout)).await
     }
 
-    /// Returns a look that breaks when there are numbers, when the store refuses this process, or after this time.
+    /// Returns a check that breaks when there are numbers, when the store refuses this process, or after this time.
     fn until_open(&self, timeout: Duration) -> impl FnMut() -> ControlFlow<Result<(), SegmentError>, Instant> {
         let mut until_known = within(timeout, || match self.0.state() {
             Some(numbers) => (numbers.has_begun() || numbers.is_refused).then_some(()),
@@ -320,7 +321,7 @@ impl<F: FnMut(Option<i64>) -> Result<Block, BlockError>> Fetcher<F> {
             Err(error) => {
                 // The error of an application's own client can be one of any kind, and a retry may mend it.
                 numbers.is_refused = error.downcast_ref().is_some_and(RegisterError::is_final);
-                numbers.last_error = Some(error.to_string());
+                numbers.last_error = Some(with_causes(&*error));
             }
         }
     }
@@ -334,7 +335,7 @@ fn checked(block: Block, step: Option<i64>) -> Result<Range<u64>, BlockError> {
     numbers.ok_or_else(|| refused(format!("expected a positive step, and numbers from 0 on, found {block:?}")))
 }
 
-/// Returns the error of an answer that stays the same until somebody changes the store.
+/// Returns the permanent error of an answer, which stays the same until someone changes the store.
 fn refused(what: impl Into<String>) -> BlockError {
     RegisterError::new(what).permanent().into()
 }

@@ -43,7 +43,7 @@ struct Process {
     engine: Engine,
     /// The ceiling of the running generator, which mints all the time.
     ceiling_ms: Option<u64>,
-    /// Counts the sleeps, so that an old one wakes nobody.
+    /// Counts the sleeps, so that an old one wakes no one.
     sleeps: u64,
     is_alive: bool,
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use imid_lease::register::{DEFAULT_TIME_LIMIT, Register, open_url};
 
+use crate::chain::chain;
 use crate::proxy::Proxy;
 use crate::store::{Store, TIME_LIMIT_AND_ROOM, fresh_key};
 
@@ -17,7 +18,7 @@ pub(crate) fn a_cut_connection_is_an_error_and_the_next_call_connects_again(stor
         assert!(register.compare_and_set(&key, seen.as_deref(), &round.to_string()).unwrap());
         proxy.cut();
         if let Err(error) = register.read(&key) {
-            check_message(&error.to_string(), &proxy.address);
+            check_message(&chain(&error), &proxy.address);
         }
         // A client that can reconnect within a call may do so. The call after the error must work in any case.
         assert_eq!(register.read(&key).unwrap(), Some(round.to_string()));
@@ -33,7 +34,7 @@ pub(crate) fn a_lost_reply_is_an_error_and_the_value_may_be_there(store: &Store)
     assert!(register.compare_and_set(&key, Some("0"), "1").unwrap());
     proxy.lose_replies(true);
     let start = Instant::now();
-    let error = register.compare_and_set(&key, Some("1"), "2").expect_err("the reply is lost").to_string();
+    let error = chain(&register.compare_and_set(&key, Some("1"), "2").expect_err("the reply is lost"));
     assert!(start.elapsed() < TIME_LIMIT_AND_ROOM, "the call took {:?}", start.elapsed());
     check_message(&error, &proxy.address);
     proxy.lose_replies(false);
@@ -55,7 +56,7 @@ pub(crate) fn a_frozen_server_is_an_error_within_the_time_limit(store: &Store) {
         let start = Instant::now();
         let error = register.compare_and_set(&key, Some("1"), "2").expect_err("the server is frozen");
         assert!(start.elapsed() < TIME_LIMIT_AND_ROOM, "the call took {:?}", start.elapsed());
-        errors.push(error.to_string());
+        errors.push(chain(&error));
     }
     store.server("resume");
     for error in errors {
@@ -72,7 +73,7 @@ pub(crate) fn a_stopped_server_is_an_error_until_it_starts_again(store: &Store) 
     store.server("stop");
     for register in [&mut open, &mut store.open_with_default_limit()] {
         let start = Instant::now();
-        let error = register.read(&key).expect_err("the server is stopped").to_string();
+        let error = chain(&register.read(&key).expect_err("the server is stopped"));
         assert!(start.elapsed() < TIME_LIMIT_AND_ROOM, "the call took {:?}", start.elapsed());
         check_message(&error, store.address());
     }

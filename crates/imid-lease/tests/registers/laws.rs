@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url_read_only};
 
+use crate::chain::chain;
 use crate::store::{Store, fresh_key};
 
 pub(crate) fn a_record_is_absent_until_it_is_written(store: &Store) {
@@ -136,7 +137,7 @@ pub(crate) fn values_are_compared_by_their_bytes(store: &Store) {
 
 pub(crate) fn keys_and_values_outside_the_contract_are_errors(store: &Store) {
     let mut register = store.open();
-    let message = |result: Result<bool, imid_lease::RegisterError>| result.unwrap_err().to_string();
+    let message = |result: Result<bool, imid_lease::RegisterError>| chain(&result.unwrap_err());
     let long = "k".repeat(129);
     assert_eq!(message(register.compare_and_set("", None, "v")), "expected a key, found an empty text");
     assert_eq!(

@@ -1,5 +1,7 @@
 //! Each register obeys the laws of a register, an adapter on a real server. `ci/leases.sh` starts the servers.
 
+#[path = "../chain/mod.rs"]
+mod chain;
 mod faults;
 mod laws;
 mod proxy;

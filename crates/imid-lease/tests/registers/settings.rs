@@ -4,8 +4,10 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url, open_url_read_only};
+use imid_lease::register::{DEFAULT_TIME_LIMIT, SharedRegister, open_url, open_url_read_only};
+use imid_lease::{LaneOptions, LeasedGenerator, Register};
 
+use crate::chain::chain;
 use crate::store::{LONG, Store, fresh_key};
 
 /// Runs a command of a store's own client, and returns its output.
@@ -142,7 +144,7 @@ pub(crate) fn mysql_semi_sync(store: &Store) {
             }
             writes.join().unwrap()
         });
-        let error = written.unwrap_err().to_string();
+        let error = chain(&written.unwrap_err());
         assert!(error.contains(words), "{ends}: {error}");
         assert_eq!(register.promise().to_string().starts_with("weak: "), ends == "off", "{}", register.promise());
         assert_eq!(register.read(&key).unwrap().as_deref(), Some(kept), "it was written here, and only here");
@@ -156,11 +158,8 @@ pub(crate) fn mysql_table(store: &Store) {
     let error = |create: &str| {
         client(store, &format!("CREATE DATABASE other; CREATE TABLE other.imid_register {create}"));
         let _undo = Undo(store, &["DROP DATABASE other"]);
-        open_url(&format!("{}/other", store.url.strip_suffix("/imid").unwrap()), DEFAULT_TIME_LIMIT)
-            .unwrap()
-            .read("a")
-            .unwrap_err()
-            .to_string()
+        let url = format!("{}/other", store.url.strip_suffix("/imid").unwrap());
+        chain(&open_url(&url, DEFAULT_TIME_LIMIT).unwrap().read("a").unwrap_err())
     };
     let place = format!("cannot connect to MySQL at {}", store.address());
     assert_eq!(
@@ -192,7 +191,7 @@ pub(crate) fn postgres_table(store: &Store) {
         client(store, &format!("CREATE SCHEMA other CREATE TABLE other.imid_register ({columns})"));
         let _undo = Undo(store, &["DROP SCHEMA other CASCADE"]);
         let url = format!("{}?options=-csearch_path%3Dother", store.url);
-        open_url(&url, DEFAULT_TIME_LIMIT).unwrap().read("a").map_err(|error| error.to_string())
+        open_url(&url, DEFAULT_TIME_LIMIT).unwrap().read("a").map_err(|error| chain(&error))
     };
     let place = format!("cannot connect to PostgreSQL at {}", store.address());
     assert_eq!(
@@ -212,7 +211,7 @@ pub(crate) fn postgres_table(store: &Store) {
 pub(crate) fn mysql_read_only(store: &Store) {
     client(store, "SET GLOBAL read_only = 1");
     let _undo = Undo(store, &["SET GLOBAL read_only = 0"]);
-    let error = store.open().read("a").unwrap_err().to_string();
+    let error = chain(&store.open().read("a").unwrap_err());
     assert!(error.ends_with("expected a server that takes writes, found one with read_only"), "{error}");
 }
 
@@ -230,26 +229,26 @@ pub(crate) fn name(store: &Store) {
         _ => client(store, "CLIENT LIST").replace(' ', "\n").replace("\nname=", "\n"),
     };
     let has = |name: &str| names().lines().any(|found| found == name);
-    let mut register = store.open();
-    register.set_holder("named-3");
-    register.read("a").unwrap();
+    let lease = |register: Box<dyn Register>, holder: &str| {
+        let options = LaneOptions::new().space(fresh_key().replace('/', "-")).holder(holder);
+        let ids = LeasedGenerator::open(register, options).unwrap();
+        ids.wait_until_open(LONG).unwrap();
+        ids
+    };
+    let shared = SharedRegister::new(store.open());
+    let _third = lease(Box::new(shared.clone()), "named-3");
     assert!(has("imid-lease/named-3"), "{}", names());
     // The name of a connection that is open stays.
-    register.set_holder("named-4");
-    register.read("a").unwrap();
+    let _fourth = lease(Box::new(shared), "named-4");
     assert!(has("imid-lease/named-3") && !has("imid-lease/named-4"), "{}", names());
     let mut nameless = store.open();
-    nameless.set_holder("not a\0name");
     nameless.read("a").unwrap();
     assert!(has("imid-lease"), "{}", names());
     if store.name == "postgres" {
-        let mut of_url = open_url(&format!("{}?application_name=named-5", store.url), LONG).unwrap();
-        of_url.set_holder("named-6");
-        of_url.read("a").unwrap();
+        let of_url = open_url(&format!("{}?application_name=named-5", store.url), LONG).unwrap();
+        let _of_url = lease(of_url, "named-6");
         assert!(has("named-5") && !has("imid-lease/named-6"), "{}", names());
-        let mut long = store.open();
-        long.set_holder(&"h".repeat(64));
-        long.read("a").unwrap();
+        let _long = lease(store.open(), &"h".repeat(64));
         assert!(has(&format!("imid-lease/{}", "h".repeat(52))), "{}", names());
     }
 }
@@ -258,7 +257,7 @@ pub(crate) fn redis_replica(store: &Store) {
     // Port 9 is the discard service. Nothing needs to answer there.
     client(store, "REPLICAOF 127.0.0.1 9");
     let _undo = Undo(store, &["REPLICAOF NO ONE"]);
-    let error = store.open().read("a").unwrap_err().to_string();
+    let error = chain(&store.open().read("a").unwrap_err());
     assert!(error.ends_with("expected a server that takes writes, found a replica"), "{error}");
 }
 
@@ -284,7 +283,7 @@ pub(crate) fn postgres_warning(store: &Store) {
         client(store, &format!("SELECT pg_cancel_backend(pid) {waits}"));
         writes.join().unwrap()
     });
-    let error = written.unwrap_err().to_string();
+    let error = chain(&written.unwrap_err());
     let words = "the server answered with a warning: canceling wait for synchronous replication due to user request";
     assert!(error.ends_with(words), "{error}");
     assert_eq!(register.read(&key).unwrap().as_deref(), Some("2"), "it was written here, and perhaps only here");
@@ -318,7 +317,7 @@ pub(crate) fn postgres_emptied(store: &Store) {
         writes.join().unwrap()
     });
     let words = "synchronous_standby_names was emptied while this process was connected";
-    let error = written.unwrap_err().to_string();
+    let error = chain(&written.unwrap_err());
     assert!(error.contains(words), "{error}");
     assert!(register.promise().to_string().starts_with(&format!("weak: {words}")), "{}", register.promise());
     assert_eq!(register.read(&key).unwrap().as_deref(), Some("2"), "it was written here, and perhaps only here");
@@ -335,7 +334,7 @@ pub(crate) fn postgres_trigger(store: &Store) {
     );
     client(store, "CREATE TRIGGER keep BEFORE UPDATE ON imid_register FOR EACH ROW EXECUTE FUNCTION keep()");
     let _undo = Undo(store, &["DROP FUNCTION keep CASCADE"]);
-    let error = register.compare_and_set(&key, Some("1"), "2").unwrap_err().to_string();
+    let error = chain(&register.compare_and_set(&key, Some("1"), "2").unwrap_err());
     assert!(error.ends_with("expected the server to keep \"2\", found that it kept \"1\""), "{error}");
 }
 
@@ -371,7 +370,7 @@ pub(crate) fn postgres_reader(store: &Store) {
 /// Checks that a register is refused for good, and that the error says why.
 fn is_final(url: &str, words: &str) {
     let error = open_url(url, DEFAULT_TIME_LIMIT).unwrap().read("a").unwrap_err();
-    assert!(error.is_final() && error.to_string().contains(words), "{error}");
+    assert!(error.is_final() && chain(&error).contains(words), "{error}");
 }
 
 pub(crate) fn postgres_final(store: &Store) {

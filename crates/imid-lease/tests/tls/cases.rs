@@ -16,6 +16,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 
 use crate::certificates::Files;
+use crate::chain::chain;
 use crate::store::{Store, failure, open, works};
 
 pub(crate) fn the_right_authority_is_trusted(store: &Store) {
@@ -34,7 +35,7 @@ impl Drop for Undo<'_> {
 /// Checks that a certificate of the server is refused for good, and why. The client of ZooKeeper does not say why.
 fn is_refused(store: &Store, error: &RegisterError, words: &str) {
     if store.name != "zookeeper" {
-        assert!(error.is_final() && error.to_string().contains(words), "{error}");
+        assert!(error.is_final() && chain(error).contains(words), "{error}");
     }
 }
 
@@ -55,7 +56,7 @@ pub(crate) fn child(url: &str) -> ExitCode {
     match open_url(url, DEFAULT_TIME_LIMIT).and_then(|mut register| register.read("a")) {
         Ok(_) => ExitCode::SUCCESS,
         Err(error) => {
-            println!("{error}");
+            println!("{}", chain(&error));
             ExitCode::FAILURE
         }
     }
@@ -102,7 +103,7 @@ pub(crate) fn a_file_that_cannot_be_used_is_named(store: &Store) {
         assert_ne!(url, right);
         let error = failure(&url);
         assert!(!error.is_final(), "files can change: {error}");
-        error.to_string()
+        chain(&error)
     };
     let check = |error: String, words: String| assert!(error.contains(&words), "expected {words} in: {error}");
     check(put(authority, "ca.pem", &missing), format!("cannot read {missing}: No such file"));
@@ -167,10 +168,7 @@ pub(crate) fn a_configuration_of_ones_own_is_used_or_refused(store: &Store) {
         works(&mut *register);
     } else {
         let error = register.read("a").unwrap_err();
-        assert!(
-            error.is_final() && error.to_string().contains(" takes no `ClientConfig`; use `Tls::roots`"),
-            "{error}"
-        );
+        assert!(error.is_final() && chain(&error).contains(" takes no `ClientConfig`; use `Tls::roots`"), "{error}");
     }
 }
 
@@ -301,11 +299,8 @@ pub(crate) fn a_server_without_tls_is_an_error(store: &Store) {
         store.start_with(None);
         Undo(store)
     });
-    let error = open_url(&store.url(&host, &store.files, true, true), DEFAULT_TIME_LIMIT)
-        .unwrap()
-        .read("a")
-        .unwrap_err()
-        .to_string();
+    let mut register = open_url(&store.url(&host, &store.files, true, true), DEFAULT_TIME_LIMIT).unwrap();
+    let error = chain(&register.read("a").unwrap_err());
     assert!(!error.contains("imid-secret"), "{error}");
     let words = match store.name {
         "postgres" => "server does not support TLS",

@@ -2,6 +2,8 @@
 
 mod cases;
 mod certificates;
+#[path = "../chain/mod.rs"]
+mod chain;
 mod postgres;
 #[path = "../skip/mod.rs"]
 mod skip;

@@ -11,6 +11,7 @@ use imid_lease::{LaneOptions, LeasedGenerator};
 
 use crate::cases::Undo;
 use crate::certificates::Files;
+use crate::chain::chain;
 use crate::skip;
 use crate::store::{Store, failure, open, works};
 
@@ -52,7 +53,7 @@ pub(crate) fn each_mode_checks_what_it_says(store: &Store) {
             None => works(&mut *open(&url)),
             Some(words) => {
                 let error = failure(&url);
-                assert!(error.is_final() && error.to_string().contains(words), "{url}: {error}");
+                assert!(error.is_final() && chain(&error).contains(words), "{url}: {error}");
             }
         }
     }
@@ -75,7 +76,7 @@ pub(crate) fn prefer_encrypts_if_the_server_can(store: &Store) {
 pub(crate) fn channel_binding_can_be_required(store: &Store) {
     works(&mut *open(&format!("{}&channel_binding=require", store.right_url())));
     // This user's password is an MD5 hash, which proves nothing about the server.
-    let error = failure(&any_way(store, "channel_binding=require")).to_string();
+    let error = chain(&failure(&any_way(store, "channel_binding=require")));
     assert!(error.contains("channel binding"), "{error}");
 }
 
@@ -119,7 +120,7 @@ pub(crate) fn a_pooler_in_transaction_mode_is_no_obstacle(store: &Store) {
         }
         leases("pooler", &url);
         // The pooler would let a client in without TLS if it did not ask for it.
-        let error = failure(&url.split('?').next().map(|url| format!("{url}?sslmode=disable")).unwrap()).to_string();
+        let error = chain(&failure(&url.split('?').next().map(|url| format!("{url}?sslmode=disable")).unwrap()));
         assert!(error.contains("SSL required"), "{error}");
     });
 }

@@ -11,6 +11,7 @@ use imid_lease::RegisterError;
 use imid_lease::register::{Register, open_url};
 
 use crate::certificates::Files;
+use crate::chain::chain;
 
 /// A server under test. Its clients need a certificate.
 pub(crate) struct Store {
@@ -151,6 +152,6 @@ pub(crate) fn works(register: &mut dyn Register) {
 /// Returns why a URL cannot be used.
 pub(crate) fn failure(url: &str) -> RegisterError {
     let error = open(url).read("a").expect_err(url);
-    assert!(!error.to_string().contains("imid-secret"), "the password is in: {error}");
+    assert!(!chain(&error).contains("imid-secret"), "the password is in: {error}");
     error
 }

@@ -70,7 +70,7 @@ impl SemiSync {
         }
     }
 
-    /// Returns why a fail-over can lose what is acknowledged now.
+    /// Returns why a failover can lose what is acknowledged now.
     pub(super) fn weakness(self) -> Option<String> {
         if self.is_on {
             None

@@ -296,24 +296,19 @@ pub(crate) fn failure_of<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rus
     None
 }
 
-/// A certificate that no trusted CA has signed.
-#[derive(Debug, thiserror::Error)]
-#[error("no trusted CA has signed the server's certificate")]
-struct Untrusted(#[source] Box<dyn Error + Send + Sync>);
-
-/// Says more of a failure to connect, and whether it is final: the program cannot speak TLS, or the certificate of the server is
-/// wrong.
-pub(crate) fn diagnose(is_final: bool, failure: Box<dyn Error + Send + Sync>) -> (bool, Box<dyn Error + Send + Sync>) {
+/// Returns whether a failure to connect is final: the program cannot speak TLS, or the certificate of the server is wrong. Says more of
+/// it where the client does not.
+pub(super) fn diagnose(is_final: bool, failure: &(dyn Error + 'static)) -> (bool, Option<&'static str>) {
     if let Some(settings) = failure.downcast_ref::<Settings>() {
-        return (settings.is_final, failure);
+        return (settings.is_final, None);
     }
-    match failure_of(&*failure) {
+    match failure_of(failure) {
         // The signature is bad if another authority has the same name.
         Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature)) => {
-            (true, Untrusted(failure).into())
+            (true, Some("no trusted CA has signed the server's certificate"))
         }
-        Some(rustls::Error::InvalidCertificate(_)) => (true, failure),
-        _ => (is_final, failure),
+        Some(rustls::Error::InvalidCertificate(_)) => (true, None),
+        _ => (is_final, None),
     }
 }
 
