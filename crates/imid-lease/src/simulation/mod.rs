@@ -22,6 +22,7 @@ mod restored;
 mod rooms;
 mod rules;
 
+mod steps;
 mod store;
 mod world;
 
