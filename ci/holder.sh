@@ -76,8 +76,9 @@ class Trial:
             self.tags = self.sessions()
             for name in ("python-1", "python-2", "python-3"):
                 self.start(name)
-            # A busy machine has more time.
-            while time.monotonic() < end or self.pauses < 4 or self.kills < 2 and not self.is_control or not self.has_renewed():
+            # A busy machine has more time. Each pause of the control adds some duplicates.
+            pauses, kills = (12, 0) if self.is_control else (4, 2)
+            while time.monotonic() < end or self.pauses < pauses or self.kills < kills or not self.has_renewed():
                 if time.monotonic() > end + 300:
                     sys.exit(f"holder.sh: {self.url.split(':')[0]}: no Python holder renews a lane: {self.counts('python')} IDs")
                 time.sleep(seed.uniform(0.2, 0.8))

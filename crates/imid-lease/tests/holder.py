@@ -156,7 +156,7 @@ class Holder:
     def mint(self, path, tags):
         with open(path, "wb", buffering=0) as file:
             while not self.is_ending:
-                file.write(b"".join(self.grant.take(random.randint(1, 100), random.choice(tags)) if self.grant else []))
+                file.write(b"".join(self.grant.take(random.randint(1, 200), random.choice(tags)) if self.grant else []))
                 time.sleep(0.001)
 
     def attempt(self, key, seen, ceiling, state):
