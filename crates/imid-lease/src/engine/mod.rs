@@ -2,8 +2,8 @@
 //! clock, no thread and no connection.
 //!
 //! A grant says: "this lane, stamps below the ceiling C". C is written to the register before it is used, by
-//! compare-and-set. It only grows, so a holder that is paused, cut off, or has a wrong clock can only mint stamps that
-//! no other holder is granted. `ci/rules.sh` takes each rule of the protocol away from this source, and checks that the
+//! compare-and-set. While the lane is held it only grows, so a holder that is paused, cut off, or has a wrong clock can
+//! only mint stamps that no other holder is granted. `ci/rules.sh` takes each rule of the protocol away from this source, and checks that the
 //! model (`src/simulation`) then finds a fault.
 //!
 //! The loop that drives an engine asks [`poll`](Engine::poll) for the next [`Action`], does it, and tells the outcome
