@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks vectors.json, dialects.json and generator.json in docs/ against their schemas in docs/schema/, which it writes with --write.
+"""Checks vectors.json, dialects.json, generator.json and lease.json in docs/ against their schemas in docs/schema/, which it writes with --write.
 
 A name has one type in all rows of a file, and numbers fit a double: so typed languages can decode the files. Needs `jsonschema`.
 """
@@ -91,6 +91,19 @@ FILES = {
             "statistics": "name rules statistic from new? before? after? event? milliseconds? chi_squared? equal? least? values? seeds? most_frequent? generators? processes?",
             "step": "call refused? retry? follow? first? last? repeat? ms? next?",
         },
+    ),
+    "lease": (
+        [
+            (STRING, "name new call"),
+            (NUMBER, "from"),
+            (STRINGS, "rules"),
+            (NUMBERS, "lanes"),
+            (SPAN, "ceiling within ms"),
+            ({"enum": ["written", "conflict", "lost", "silent"]}, "answer"),
+            (BOOLEAN, "refused"),
+            (STEPS, "steps"),
+        ],
+        {"cases": "name rules from new steps", "step": "call ceiling? within? answer? lanes? ms? refused?"},
     ),
 }
 

@@ -10,6 +10,8 @@
 
 mod bytes;
 mod description;
+#[cfg(test)]
+mod driver;
 mod exhaustive;
 mod fleet;
 mod generator;

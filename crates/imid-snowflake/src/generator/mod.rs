@@ -55,7 +55,7 @@ use state::{State, Steps, is_below};
 ///
 /// In a forked child, calls are an error, because the parent still has the node. Only a `static` generator that was not
 /// used before the fork cannot notice it: all children of a prefork server would mint under the same node. So **make
-/// the generator after the fork and give each process its own node**.
+/// the generator after the fork and give each process its own node**. **Without the feature `std`, forks are not detected.**
 ///
 /// ```
 /// use imid_snowflake::{Generator, Preset};
