@@ -44,7 +44,9 @@ const paste = (page, text) => page.evaluate((pasted) => {
 const read = async (page, text) => {
   await page.evaluate(() => { delete document.getElementById("ids").dataset.milliseconds; });
   await paste(page, text);
-  await page.waitForFunction(() => document.getElementById("ids").dataset.milliseconds !== undefined);
+  // A change of the zone just before reads the old text once more, so the first reading may not be of this one.
+  await page.waitForFunction(() => document.getElementById("ids").dataset.milliseconds !== undefined &&
+    (document.getElementById("text").value === "" || document.getElementById("status").textContent !== ""));
 };
 const texts = (page, selector) => page.$$eval(selector, (found) => found.map((one) => one.textContent));
 const status = (page) => page.textContent("#status");

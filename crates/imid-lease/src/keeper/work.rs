@@ -428,7 +428,7 @@ impl<R: Register, C: Clock> Work<R, C> {
     }
 
     fn publish(&mut self, lease: usize, owner: &KeeperOwner) {
-        // A register of a server knows its promise from the first connection on, and a fail-over can change it.
+        // A register of a server knows its promise from the first connection on, and a failover can change it.
         let promise = self.store.register.promise();
         let Running { engine, told, .. } = &mut self.leases[lease];
         // The settings of a server are not known before its first answer.

@@ -577,7 +577,7 @@ fn promise_by(row: &Row, table: &str) -> Result<Promise, Failure> {
         let (standbys, slots): (i64, i64) = (row.try_get(3)?, row.try_get(5)?);
         if standbys.max(slots) > 0 {
             weaknesses.push(format!(
-                "synchronous_standby_names is empty, so a fail-over to one of the {} standbys can lose acknowledged writes",
+                "synchronous_standby_names is empty, so a failover to one of the {} standbys can lose acknowledged writes",
                 standbys.max(slots)
             ));
         }

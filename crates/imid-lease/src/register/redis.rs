@@ -152,7 +152,7 @@ redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 return 1";
 
 const WEAKNESS: &str =
-    "Redis acknowledges writes that a restart or a fail-over can lose, and the loss cannot be noticed";
+    "Redis acknowledges writes that a restart or a failover can lose, and the loss cannot be noticed";
 
 impl Server for RedisServer {
     type Connection = MultiplexedConnection;

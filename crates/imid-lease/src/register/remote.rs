@@ -238,7 +238,7 @@ impl<S: Records> Remote<S> {
 
     pub(super) fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
         let begun = Instant::now();
-        // Settings can change under a connection, as in a fail-over.
+        // Settings can change under a connection, as in a failover.
         let promised = self.call(format_args!("read the settings"), S::promise)?;
         if let Some(now) = promised {
             Self::note(&mut self.promise, now);

@@ -344,7 +344,7 @@ pub(crate) fn postgres_slot(store: &Store) {
     assert_eq!(register.promise().to_string(), "strong");
     client(store, "SELECT pg_create_physical_replication_slot('imid_test')");
     let _undo = Undo(store, &["SELECT pg_drop_replication_slot('imid_test')"]);
-    let weak = "weak: synchronous_standby_names is empty, so a fail-over to one of the 1 standbys can lose acknowledged \
+    let weak = "weak: synchronous_standby_names is empty, so a failover to one of the 1 standbys can lose acknowledged \
                 writes";
     // The same connection reads the settings again.
     register.now_ms().unwrap();

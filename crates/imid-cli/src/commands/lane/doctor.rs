@@ -95,7 +95,7 @@ fn sight(store: &str) -> (&'static str, &'static [&'static str]) {
             "fsync, full_page_writes, synchronous_standby_names beside standbys, slots and the timeline, an unlogged table",
             &[
                 "whether the disk keeps what it has synced",
-                "whether a fail-over takes the synchronous standby",
+                "whether a failover takes the synchronous standby",
                 "whether a backup was restored",
             ],
         ),
@@ -103,7 +103,7 @@ fn sight(store: &str) -> (&'static str, &'static [&'static str]) {
             "innodb_flush_log_at_trx_commit, innodb_doublewrite, sync_binlog, Galera, the engine of the table",
             &[
                 "whether the disk keeps what it has synced",
-                "whether replicas are semi-synchronous, and which one a fail-over takes",
+                "whether replicas are semi-synchronous, and which one a failover takes",
                 "whether a backup was restored",
             ],
         ),
