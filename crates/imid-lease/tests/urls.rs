@@ -259,7 +259,7 @@ fn a_socket_is_a_url_of_redis() {
         let url = format!("{scheme}:///run/redis?db=1&user=u&pass=secret&protocol=resp3");
         assert!(RedisRegister::from_url(&url).is_ok(), "{url}");
         assert!(open_url(&url, DEFAULT_TIME_LIMIT).is_ok(), "{url}");
-        assert_eq!(store_of_url(&url), Some("redis"));
+        assert_eq!(store_of_url(&url).map(|store| store.name), Some("redis"));
     }
 }
 

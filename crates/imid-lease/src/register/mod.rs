@@ -8,22 +8,22 @@ mod hosts;
 mod memory;
 #[cfg(feature = "mysql")]
 pub(crate) mod mysql;
-#[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
+#[cfg(feature = "_server")]
 pub(crate) mod password;
 #[cfg(feature = "postgres")]
 pub(crate) mod postgres;
-#[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
+#[cfg(feature = "_server")]
 mod query;
 #[cfg(feature = "redis")]
 mod redis;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
+#[cfg(feature = "_tokio")]
 pub(crate) mod remote;
 mod shared;
-#[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
+#[cfg(feature = "_server")]
 #[cfg_attr(not(feature = "tls"), allow(dead_code, unreachable_pub, reason = "a URL that needs it is refused"))]
 pub(crate) mod tls;
 mod url;
-#[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
+#[cfg(feature = "_server")]
 pub(crate) mod worker;
 #[cfg(feature = "zookeeper")]
 mod zookeeper;
@@ -42,7 +42,7 @@ pub use self::redis::RedisRegister;
 #[cfg(feature = "redis-queue")]
 pub(crate) use self::redis::RedisServer;
 pub use self::shared::SharedRegister;
-pub use self::url::{open_url, open_url_read_only, store_of_url};
+pub use self::url::{STORES, Store, open_url, open_url_read_only, store_of_url};
 #[cfg(feature = "zookeeper")]
 pub use self::zookeeper::ZookeeperRegister;
 #[cfg(feature = "etcd")]
@@ -53,10 +53,7 @@ pub use memory::MemoryRegister;
 pub use mysql::MysqlRegister;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresRegister;
-#[cfg(all(
-    feature = "tls",
-    any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper")
-))]
+#[cfg(all(feature = "tls", feature = "_server"))]
 pub use tls::Tls;
 
 /// A store of small records, each under a key, with an atomic compare-and-set.
