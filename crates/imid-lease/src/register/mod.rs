@@ -10,6 +10,7 @@ mod memory;
 pub(crate) mod mysql;
 #[cfg(feature = "_server")]
 pub(crate) mod password;
+mod place;
 #[cfg(feature = "postgres")]
 pub(crate) mod postgres;
 #[cfg(feature = "_server")]
@@ -261,14 +262,14 @@ pub struct RegisterError {
     skipped: usize,
     is_another_machine: bool,
     is_url: bool,
-    is_final: bool,
+    is_permanent: bool,
 }
 
 impl RegisterError {
     /// Returns an error that says what was tried and where, such as `cannot connect to 127.0.0.1:5432`.
     pub fn new(context: impl Into<String>) -> Self {
         let context = context.into();
-        Self { context, cause: None, skipped: 0, is_another_machine: false, is_url: false, is_final: false }
+        Self { context, cause: None, skipped: 0, is_another_machine: false, is_url: false, is_permanent: false }
     }
 
     /// Adds the cause, such as the error of a client library.
@@ -291,7 +292,7 @@ impl RegisterError {
     /// Marks the error as permanent: retrying cannot help, as with a wrong password or a database that does not exist.
     #[must_use]
     pub fn permanent(mut self) -> Self {
-        self.is_final = true;
+        self.is_permanent = true;
         self
     }
 
@@ -312,8 +313,8 @@ impl RegisterError {
 
     /// Returns whether the error is permanent: the same call keeps failing until someone changes the settings of this process or of
     /// the store.
-    pub const fn is_final(&self) -> bool {
-        self.is_final || self.is_url || self.is_another_machine
+    pub const fn is_permanent(&self) -> bool {
+        self.is_permanent || self.is_url || self.is_another_machine
     }
 
     /// Returns whether a [`FileRegister`] was refused because another machine wrote the file.

@@ -127,7 +127,7 @@ impl Doctor {
         register.read(&key).map_err(|error| {
             let mut message = chain(&error);
             // The name of the table. A wrong password has another reason.
-            if !self.write && error.is_final() && message.contains("imid_register") {
+            if !self.write && error.is_permanent() && message.contains("imid_register") {
                 message += "; if no process has used this register yet, --write makes it";
             }
             Stop::Error(message)
