@@ -5,7 +5,7 @@
 # lose a lane.
 #   ci/fleets.sh [PROCESSES [BITS [STORE]]]     1,000 processes on 1,024 lanes of PostgreSQL, if not said otherwise
 # STORE is postgres, pgbouncer (PostgreSQL behind it, in transaction mode, with 20 connections) or etcd. PostgreSQL's passwords are
-# SCRAM's.
+# SCRAM's. PgBouncer's server_login_retry is 1 s: by default it refuses all clients for 15 s after a login at the server has failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 count=${1:-1000} bits=${2:-10} store=${3:-postgres}
@@ -36,7 +36,7 @@ start_bouncer() {
   done
   printf '%s\n' '[databases]' "postgres = host=127.0.0.1 port=${address#*:}" '[pgbouncer]' 'listen_addr = 127.0.0.1' \
     "listen_port = $port" 'auth_type = scram-sha-256' "auth_file = $folder/users" 'pool_mode = transaction' \
-    'default_pool_size = 20' "max_client_conn = $((count + 20))" 'unix_socket_dir =' >"$folder/config"
+    'default_pool_size = 20' 'server_login_retry = 1' "max_client_conn = $((count + 20))" 'unix_socket_dir =' >"$folder/config"
   chmod -R a+rX "$folder"
   [ "$(id -u)" != 0 ] || owner=(setpriv --reuid postgres --regid "$(id -gn postgres)" --clear-groups)
   "${owner[@]}" pgbouncer "$folder/config" >"$folder/log" 2>&1 </dev/null &
@@ -60,11 +60,12 @@ crash() {
   pid=
 }
 
-# Waits until all hold and mint, and nothing has changed for longer than a horizon: a connection that is lost now is missed by then.
+# Waits until all hold and mint, and nothing has changed for longer than a horizon: who has no connection is missed by then.
 # Prints when the last change was, from now on, and the calls until then.
 wait_for_all() {
   local what=$1 most=$2 from=$EPOCHREALTIME last took
-  until last=$(tail -n 1 "$log") && [[ $last == *": $count hold, $count mint,"* ]] && [ $(($(date +%s) - $(stat -c %Y "$log"))) -gt 12 ]; do
+  until last=$(tail -n 1 "$log") && [[ $last == *": $count hold, $count mint,"* ]] &&
+    [ $((${EPOCHREALTIME%.*} - ${from%.*})) -gt 12 ] && [ $(($(date +%s) - $(stat -c %Y "$log"))) -gt 12 ]; do
     sleep 0.5
     [ $((${EPOCHREALTIME%.*} - ${from%.*})) -lt $((most + 80)) ] || break
   done

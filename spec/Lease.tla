@@ -12,7 +12,7 @@ CONSTANTS
   Procs, Lanes,                       \* processes, and numbers of lanes
   Top,                                \* the greatest ceiling; values are 0 .. Top - 1
   Writes,                             \* how many attempts to write processes may make in all
-  Crashes, Restores, Losses, Resizes, \* how often each may happen
+  Crashes, Restores, Losses, Resizes, Frees, \* how often each may happen
   Recovers,                           \* whether an operator recovers a restored register
   Nobody,                             \* no process
   Off                                 \* the rule that is left out; "" if none is
@@ -27,7 +27,7 @@ VARIABLES
   twice,   \* whether a value was minted twice
   most,    \* the greatest ceiling that the store has written. An operator knows it from the clock or the message store
   resize,  \* the lanes that a resize has closed, and their greatest ceiling
-  left     \* how many crashes, restores, losses and resizes are left
+  left     \* how many of each are left
 vars == <<reg, meta, lost, w, proc, minted, twice, most, resize, left>>
 
 On(rule) == Off # rule
@@ -52,7 +52,7 @@ Init ==
   /\ lost = FALSE /\ w = <<>> /\ proc = [p \in Procs |-> Fresh]
   /\ minted = [l \in Lanes |-> {}] /\ twice = FALSE /\ most = 0
   /\ resize = [closed |-> {}, floor |-> 0]
-  /\ left = [crash |-> Crashes, restore |-> Restores, loss |-> Losses, resize |-> Resizes]
+  /\ left = [crash |-> Crashes, restore |-> Restores, loss |-> Losses, resize |-> Resizes, free |-> Frees]
 
 Become(p, r) == proc' = [proc EXCEPT ![p] = r]
 StoreStays == UNCHANGED <<reg, meta, lost, minted, twice, most, resize, left>>
@@ -191,17 +191,25 @@ Lose(e, l) ==
 RECURSIVE Earlier(_)
 Earlier(rec) == {rec} \cup IF rec.tok > 0 THEN Earlier(w[rec.tok].seen) ELSE {}
 \* 29. No process reaches the register between the two, so they are one step. If nobody recovers it, `lost` stays.
-Restore ==
-  LET era == meta.era IN
+Above(old) == Max(IF On("29 above") THEN most ELSE 0, Max(meta.floor, Greatest({old[l].c: l \in Lanes})))
+RestoreTo(old, F) ==
+  LET era == meta.era
+      Raised(rec) == IF ~On("29 lanes") \/ (rec = None /\ ~On("29 every")) THEN rec ELSE
+        [ver |-> rec.ver + 1, tok |-> -1, c |-> F, st |-> IF rec.st = "closed" THEN "closed" ELSE "free"] IN
   /\ left.restore > 0 /\ left' = [left EXCEPT !.restore = @ - 1] /\ lost' = ~Recovers
-  /\ \E old \in [Lanes -> UNION {Earlier(reg[era][l]): l \in Lanes}]:
-       LET F == Max(IF On("29 above") THEN most ELSE 0, Max(meta.floor, Greatest({old[l].c: l \in Lanes})))
-           Raised(rec) == IF ~On("29 lanes") \/ (rec = None /\ ~On("29 every")) THEN rec ELSE
-             [ver |-> rec.ver + 1, tok |-> -1, c |-> F, st |-> IF rec.st = "closed" THEN "closed" ELSE "free"] IN
-       /\ old # reg[era] /\ (\A l \in Lanes: old[l] \in Earlier(reg[era][l]))
-       /\ reg' = [reg EXCEPT ![era] = IF Recovers THEN [l \in Lanes |-> Raised(old[l])] ELSE old]
-       /\ meta' = IF Recovers THEN [meta EXCEPT !.ver = @ + 1, !.floor = IF On("29 floor") THEN F ELSE @] ELSE meta
+  /\ F >= Above(old) /\ \A l \in Lanes: old[l] \in Earlier(reg[era][l])
+  /\ reg' = [reg EXCEPT ![era] = IF Recovers THEN [l \in Lanes |-> Raised(old[l])] ELSE old]
+  /\ meta' = IF Recovers THEN [meta EXCEPT !.ver = @ + 1, !.floor = IF On("29 floor") THEN F ELSE @] ELSE meta
   /\ UNCHANGED <<w, proc, minted, twice, most, resize>>
+Restore ==
+  left.restore > 0 /\ \E old \in [Lanes -> UNION {Earlier(reg[meta.era][l]): l \in Lanes}]: old # reg[meta.era] /\ RestoreTo(old, Above(old))
+
+\* 28, by force: no holder is asked.
+Free(l) ==
+  LET rec == reg[meta.era][l] IN
+  /\ left.free > 0 /\ left' = [left EXCEPT !.free = @ - 1] /\ ~lost /\ rec.st = "held"
+  /\ reg' = [reg EXCEPT ![meta.era][l] = [ver |-> rec.ver + 1, tok |-> -3, c |-> IF On("28 same") THEN rec.c ELSE meta.floor, st |-> "free"]]
+  /\ UNCHANGED <<meta, lost, w, proc, minted, twice, most, resize>>
 
 \* 30: lane by lane, and then the description.
 CloseLane(l) ==
@@ -215,7 +223,7 @@ Resize ==
   /\ left' = [left EXCEPT !.resize = @ - 1]
   /\ meta' = [ver |-> meta.ver + 1, era |-> meta.era + 1,
               floor |-> IF On("30 floor") THEN Max(meta.floor, resize.floor) ELSE meta.floor]
-  /\ UNCHANGED <<reg, lost, w, proc, minted, twice, most, resize>>
+  /\ resize' = [closed |-> {}, floor |-> 0] /\ UNCHANGED <<reg, lost, w, proc, minted, twice, most>>
 
 Next ==
   \/ \E p \in Procs:
@@ -224,7 +232,7 @@ Next ==
        \/ \E i \in DOMAIN w: Answer(p, i)
   \/ \E i \in DOMAIN w: Make(i)
   \/ \E e \in Eras, l \in Lanes: Lose(e, l)
-  \/ \E l \in Lanes: CloseLane(l)
+  \/ \E l \in Lanes: CloseLane(l) \/ Free(l)
   \/ Restore \/ Resize
 
 Spec == Init /\ [][Next]_vars

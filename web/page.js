@@ -227,7 +227,7 @@ function showBroken(text, isDoubtful) {
       const fixed = [...mend.fits].map((digit) => text.slice(start, at) + digit + text.slice(at + 1, start + word.length));
       const buttons = fixed.flatMap((one) => ask("read", Date.now(), "", one).ids.slice(0, 1).map((/** @type {Id} */ id) => make("li", {}, make("button", { class: "id", click: () => fill(one) }, id.text), ` ${iso(id.ms, "UTC")} UTC`)));
       box.append(make("p", { class: "bad" }, `${text[at]} is not a digit of an ID.`), placeIn(text, at, at + 1),
-        make("p", {}, `What fits there: ${[...mend.fits].join(", ")}. It can have been:`), make("ul", {}, ...buttons));
+        make("p", {}, `What fits there: ${[...mend.fits].join(", ")}. It could have been:`), make("ul", {}, ...buttons));
       return true;
     }
     // A word in a longer text is cut off if it has a dash or dots.
@@ -359,7 +359,7 @@ function showTime() {
   const [, date, clock, seconds] = /^(\d{4}-\d\d-\d\d)?([T ]+\d\d:\d\d)?(:\d\d)?/.exec(input("from").value.trim()) ?? [];
   const [start, next] = around(from, "day", zone);
   const end = typeof to === "number" ? to : !date || seconds ? from + 1 : clock ? from + 60_000 : from + (start === from ? next - from : 86_400_000);
-  if (end <= from) return box.replaceChildren(make("p", { class: "bad" }, "The end is not after the beginning."));
+  if (end <= from) return box.replaceChildren(make("p", { class: "bad" }, "The end must be after the start."));
   const answer = ask("bounds", from, end);
   if (typeof answer === "string") return box.replaceChildren(make("p", { class: "bad" }, answer));
   const [first, last] = answer;

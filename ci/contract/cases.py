@@ -18,6 +18,7 @@ cases = []
 
 def case(name, rules, *steps):
     """`rules` are the sentences that the case is for. mutants.py checks that a generator without them fails the case."""
+    assert steps[0]["call"].startswith("clock "), name
     cases.append({"name": name, "rules": rules.split(), "steps": list(steps)})
 
 
@@ -124,6 +125,14 @@ for reading, what in ((None, "none"), (-1, "negative"), (LAST + 1, "past the end
 case("one reading fails", "2.5", clock(T), new(), mint(T), clock(None, T + 5), mint(T + 5))
 case("one reading beside an observation fails", "2.5", clock(T), new(), mint(T), clock(None, T + 5), observe(T + 9), mint((T + 10, T + 12)))
 case("one reading is negative", "2.5", clock(T), new(), mint(T), clock(-1, T + 5), mint(T + 5))
+case("the reading that checks one far ahead fails", "2.1 2.3", clock(T), new(), mint(T), clock(T + 86400000, None), not_minted("clock"), clock(T + 86400000, None), observe(T + 9, refused="clock"),
+     clock(T + 1), mint(T + 1))  # fmt: skip
+case("the reading that checks the first one fails", "2.1 2.2", clock(T + 5, None), new(), not_minted("clock"), clock(T), mint(T))
+case("the reading in the place of a dropped one fails", "2.1 2.6", clock(T), new(), mint(T), clock(T - 5, None), not_minted("clock"), clock(T + 1), mint(T + 1))
+case("a reading is checked as long as none was believed, here after none", "2.2", clock(None), new(), not_minted("clock"), clock(T + 86400000, T), mint((T, T + 1)))
+case("a reading is checked as long as none was believed, here after a refused one", "2.2", clock(T - 100), new(floor=T, max_rollback=70), not_minted("rollback", 29), clock(T + 86400000, T), mint((T, T + 16)))
+case("the second look decides the kind of the refusal", "2.5", clock(T), new(max_lead=2, max_rollback=70, **SMALL), mint(T), clock(None, T - 77), not_minted("rollback", 7), clock(T - 77, None), not_minted("clock"),
+     clock(T), burst((31, 47)), clock(T, T - 77), not_minted("rollback", 7), clock(T, None), not_minted("clock"), observe(T + 9000, refused="clock"), clock(T, None), after(T + 9000, **refused("clock")))  # fmt: skip
 case("an observation with a clock that has no reading", "2.1", clock(T), new(), mint(T), clock(None), observe(T + 9, refused="clock"), clock(T), mint((T, T + 1)))
 for wild in (T + 1001, T + 59000, T + 86400000, LAST):
     case(f"one reading is {wild - T} ms ahead", "2.3", clock(T), new(), mint(T), clock(wild, T + 1), mint((T, T + 2)), *(mint((T, T + 2)) for _ in range(9)))
@@ -161,6 +170,8 @@ case("a max_rollback of 0", "2.7", clock(T), new(max_rollback=0), mint(T), clock
 case("a floor counts as a reading", "2.7", clock(T), new(max_rollback=70), mint(T), floor(T + 71), mint((T + 71, T + 87)))
 case("a floor past max_rollback is refused with the exact wait", "2.7", clock(T), new(max_rollback=70), mint(T), floor(T + 75),
      not_minted("rollback", 4, follow=T))  # fmt: skip
+case("a floor that was ahead when it was raised counts, even if the clock had passed it", "2.7", clock(T), new(max_rollback=70), mint(T), clock(T + 100), floor(T + 50), clock(T - 30),
+     not_minted("rollback", (9, 60)), clock(T + 60), mint((T + 60, T + 101)))  # fmt: skip
 case("a floor that moves nothing is not a reading", "2.7", clock(T), new(max_rollback=70), mint(T), observe(T + 3000), floor(T + 2000), mint((T + 3001, T + 3017)))
 case("an observed ID is not a reading", "2.7", clock(T), new(max_rollback=70), mint(T), observe(T + 500), mint((T + 501, T + 517)))
 case("a refused reading is forgotten", "2.8 2.7", clock(T), new(max_rollback=1000, max_lead=2, **SMALL), mint(T), clock(T - 1007), not_minted("rollback", 7),
@@ -178,6 +189,8 @@ for step in (1, 7, 30, 5000, HOUR):
          clock(T + step + 1), mint(T + step + 1), clock(T + step + 2), mint(T + step + 2))  # fmt: skip
 case("halves of a millisecond are kept", "3.2", clock(T), new(), mint(T), clock(T - 300), mint((T, T + 1)),
      *(step for at in range(-299, -199) for step in (clock(T + at), mint((T + (at + 300) // 2 - 1, T + (at + 300) // 2 + 2)))))  # fmt: skip
+case("a reading at the millisecond reached ends half speed, with half a millisecond between them", "3.1", clock(T), new(), mint(T), clock(T - 2), mint((T, T + 1)), clock(T - 1), mint((T, T + 1)),
+     clock(T), {"call": f"mint 1 {TAG}", "next": True}, clock(T + 1), mint(T + 1))  # fmt: skip
 case("the same reading again does not move the time", "3.3", clock(T), new(), mint(T), clock(T - 100), *(mint((T, T + 1)) for _ in range(20)),
      clock(T - 80), *(mint((T + 10, T + 11)) for _ in range(20)))  # fmt: skip
 case("an earlier reading does not move the time", "3.3", clock(T), new(), mint(T), clock(T - 100), mint((T, T + 1)), clock(T - 60), mint((T + 20, T + 21)),
@@ -242,6 +255,8 @@ case("overload after a step back names the wait at half speed", "5.6", clock(T),
      not_minted("overload", (1, 1000), n=1500, follow=T - 1000))  # fmt: skip
 case("overload after an observed ID names the wait at half speed", "5.6 4.2", clock(T), new(max_lead=10, **SMALL), mint(T), observe(T + 2000),
      mint((T + 2001, T + 2017)), burst((4 * 16, 5 * 16 - 1), (1, 16)), not_minted("overload", (1, 16), follow=T))  # fmt: skip
+case("the least wait is one that half speed would take past the ceiling", "5.6", clock(T), new(max_lead=50, ceiling=T + 100, **SMALL), mint(T), observe(T + 40), not_minted("overload", (41, 51), n=720),
+     clock(T + 52), mint(T + 52, (T + 96, T + 97), n=720))  # fmt: skip
 case("closed comes before the lane, the clock and the limits", "5.2", clock(T), new(max_lead=3, **SMALL), mint(T), close(T + 1), not_minted("closed"), clock(None),
      not_minted("closed"), clock(T - 2 * HOUR), not_minted("closed"), not_minted("run", n=50))  # fmt: skip
 case("a run too long comes before a broken clock", "5.2", clock(None), new(max_lead=3, **SMALL), not_minted("run", n=50), not_minted("clock", n=49))
@@ -334,7 +349,13 @@ case("a forked child starts after its parent", "8.1", clock(T), new(max_lead=5),
 case("a forked child starts after the time that its parent reached", "8.1", clock(T), new(), mint(T), observe(T + 100), {"call": "fork"}, mint((T + 102, T + 134)))
 case("a forked child starts past a time without an ID", "8.1", clock(T), new(), mint(T), observe(T), {"call": "fork"}, mint(T + 2))
 case("a forked child starts past the millisecond of the last ID, whose stamps it does not know", "8.1", clock(T), new(), mint(T), {"call": "fork"}, mint(T + 1))
-case("a forked child starts past a burst, where a floor would", "8.1", clock(T), new(), mint(T, (T + 97, T + 98), n=400000), {"call": "fork"}, mint((T + 98, T + 115)))
+case("a forked child starts past a burst, where a floor would", "8.1", clock(T), new(), mint(T, (T + 24, T + 25), n=100000), {"call": "fork"}, mint((T + 25, T + 32)))
+case("a forked child keeps the greatest reading", "8.1", clock(T), new(max_rollback=70), mint(T), {"call": "fork"}, clock(T - 77), not_minted("rollback", 7, follow=T - 77))
+case("a forked child keeps the ceiling", "8.1", clock(T), new(ceiling=T + 3), mint(T), {"call": "fork"}, mint(T + 1), clock(T + 3), not_minted("ceiling"))
+case("a forked child keeps the lead that a step back granted", "8.1", clock(T), new(max_lead=3), mint(T), clock(T - 50), mint(n=3 * 4096), {"call": "fork"}, clock(T - 20), burst((16, 31), (1, 4), n=4096, last=T + 33))
+case("a forked child of a closed generator without a lane", "8.1", clock(T), new(), mint(T), close(T + 1), {"call": "fork"}, not_minted("closed"), close(T + 1))
+case("close in a forked child returns what its parent minted", "7.4", clock(T), new(max_lead=5), mint(T, (T + 2, T + 3), n=9000), {"call": "fork"}, close((T + 3, T + 4)), not_minted("closed"))
+case("a forked child with a lane observes, has floors and is closed", "8.2", clock(T), new(lane="0/0"), mint(T), {"call": "fork"}, observe(T + 9), observe(T + 9000, refused="skew"), floor(T + 20), ceiling(T + 99), close(T + 1), not_minted("closed"))
 case("minting after an ID, in a forked child with a lane", "5.2", clock(T), new(lane="0/0"), mint(T), {"call": "fork"}, after(T + 9000, **refused("process")), clock(None), after(0, **refused("process")))
 case("a forked child of a generator with a lane", "8.2 5.2", clock(T), new(lane="0/0"), mint(T), {"call": "fork"}, not_minted("process"), mint(n=0), clock(None), not_minted("process"))
 case("a forked child of a closed generator", "8.2 5.2", clock(T), new(lane="0/0"), mint(T), close(T + 1), {"call": "fork"}, not_minted("closed"))
@@ -391,6 +412,8 @@ STATISTICS = [
     {"name": "a seed starts alike again", "rules": ["5.8"], "statistic": "equal_starts", "new": ["new seed=7 lane=0/7", "new seed=7 lane=0/7"], "from": T, "milliseconds": 1000, "equal": [1000, 1000]},
     {"name": "without a seed each generator draws its own", "rules": ["5.9"], "statistic": "equal_starts", "new": ["new lane=0/7", "new lane=0/7"], "from": T, "milliseconds": 16000, "equal": [367, 633]},
     # 4,000 / 4,096 = 1 is expected.
+    # 4 starts of 4,096 tell two generators apart. With seeds of 22 bits, 4 of the 6,000 would be equal to another one.
+    {"name": "generators without a seed have different ones, in each process", "rules": ["5.9"], "statistic": "drawn_seeds", "from": T, "milliseconds": 4, "generators": 3000, "processes": 2},
     {"name": "a forked child draws a seed", "rules": ["8.1"], "statistic": "equal_starts", "new": ["new seed=7", "new seed=7"], "before": [[], ["mint 1 0", "fork"]], "from": T, "milliseconds": 4000, "equal": [0, 12]},
     # Where the millisecond before started at its last stamps, the call is a plain one.
     {"name": "minting after an ID begins where a plain call does", "rules": ["9.2"], "statistic": "equal_starts", "new": ["new seed=7", "new seed=7 max_skew=9000"], "after": [False, True], "from": T, "milliseconds": 1000, "equal": [990, 1000]},
@@ -399,6 +422,8 @@ STATISTICS = [
     {"name": "hosts that observe one ID start apart", "rules": ["6.4"], "statistic": "spread", "event": f"observe {text(T + 999)}", "from": T, "least": T + 1000, "values": 17, "seeds": 400, "most_frequent": [24, 60]},
     {"name": "hosts that have one floor start apart", "rules": ["6.4"], "statistic": "spread", "event": f"floor {T + 1000}", "from": T, "least": T + 1000, "values": 17, "seeds": 400, "most_frequent": [24, 60]},
     {"name": "a jump of 8 ms spreads by 2", "rules": ["6.4"], "statistic": "spread", "event": f"floor {T + 8}", "from": T, "least": T + 8, "values": 3, "seeds": 300, "most_frequent": [100, 160]},
+    # The time reached is at T + 10.5: behind a step of 20 ms, and then one millisecond past it.
+    {"name": "a jump from half a millisecond counts from its millisecond", "rules": ["6.4"], "statistic": "spread", "before": [[f"clock {T - 20}", "mint 1 0", f"clock {T - 10}", "mint 1 0", f"clock {T}", "mint 1 0", f"clock {T + 1}", "mint 1 0"]], "event": f"observe {text(T + 13)}", "from": T, "least": T + 14, "values": 2, "seeds": 300, "most_frequent": [150, 210]},
     {"name": "a jump of 3 ms does not spread", "rules": ["6.4"], "statistic": "spread", "event": f"floor {T + 3}", "from": T, "least": T + 3, "values": 1, "seeds": 50, "most_frequent": [50, 50]},
 ]  # fmt: skip
 

@@ -30,7 +30,7 @@ class Unsupported(Exception):
 
 class Driver:
     def __init__(self, command, shown=False, errors_shown=True):
-        self.shown = shown
+        self.command, self.shown = command, shown
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=None if errors_shown else subprocess.DEVNULL, text=True
         )
@@ -221,6 +221,15 @@ def starts(driver, row, at):
     return [spin % w for _, spin, _ in found], w
 
 
+def seeds_drawn(driver, row):
+    """Returns what tells each generator of this driver apart: where some milliseconds start."""
+    times = range(row["from"], row["from"] + row["milliseconds"])
+    one = ["new", *(call for ms in times for call in (f"clock {ms}", "mint 1 0"))]
+    answers = list(driver.ask_all([f"clock {row['from']}"] + one * row["generators"]))[1:]
+    spins = [[fields(answer[1])[1] for answer in answers[at + 2 : at + len(one) : 2]] for at in range(0, len(answers), len(one))]
+    return [tuple(found) for found in spins]
+
+
 def between(what, bounds, found):
     if not bounds[0] <= found <= bounds[1]:
         raise Failure(f"expected {what} from {bounds[0]} to {bounds[1]}, found {found:g}")
@@ -232,13 +241,26 @@ def statistic(driver, row):
         found, w = starts(driver, row, 0)
         counts, expected = Counter(found), len(found) / w
         between("chi-squared", row["chi_squared"], sum((counts[at] - expected) ** 2 / expected for at in range(w)))
+    elif kind == "drawn_seeds":
+        found = seeds_drawn(driver, row)
+        for _ in range(1, row["processes"]):
+            other = Driver(driver.command, driver.shown)
+            other.watch()
+            try:
+                found += seeds_drawn(other, row)
+            finally:
+                other.end()
+        if len(set(found)) < len(found):
+            raise Failure(f"expected {len(found)} different seeds, found {len(set(found))}")
     elif kind == "equal_starts":
         (one, _), (other, _) = (starts(driver, row, at) for at in (0, 1))
         between("equal starts", row["equal"], sum(a == b for a, b in zip(one, other)))
     else:
         seeds = range(1, row["seeds"] + 1)
-        calls = (call for seed in seeds for call in (f"clock {row['from']}", f"new seed={seed}", "mint 1 0", row["event"], "mint 1 0"))
-        found = Counter(fields(answer[1])[0] - row["least"] for answer in list(driver.ask_all(calls))[4::5])
+        before = sum(row.get("before", []), [])
+        calls = (call for seed in seeds for call in (f"clock {row['from']}", f"new seed={seed}", "mint 1 0", *before, row["event"], "mint 1 0"))
+        each = 5 + len(before)
+        found = Counter(fields(answer[1])[0] - row["least"] for answer in list(driver.ask_all(calls))[each - 1 :: each])
         if sorted(found) != list(range(row["values"])):
             raise Failure(f"expected the distances 0 to {row['values'] - 1}, found {sorted(found)}")
         between("hosts at the most frequent distance", row["most_frequent"], max(found.values()))

@@ -2,10 +2,11 @@
 """Breaks the generator of model.py in one place after the other. Cases of the broken rule must notice it.
 
 Each sentence of docs/GENERATOR.md has a mutant here, and each mutant a case in docs/generator.json with the number of its sentence
-that fails. A line for each says the sentence, what is wrong, and the case. With --all every mutant runs every case, to see which
-cases are needed.
+that fails. A line for each says the sentence, what is wrong, and the case; a table of all sentences follows. With --all every mutant
+runs every case, to see which cases are needed.
 """
 
+import collections
 import concurrent.futures
 import json
 import pathlib
@@ -191,6 +192,25 @@ MUTANTS = [
     ("9.4", "a later move lowers the limit", "        self.meet = max(self.meet, 2 * at", "        self.meet = max(0, 2 * at"),
     ("9.4", "a move is measured from the present reading", "2 * at - max(self.top, self.read))", "2 * at - self.read)"),
     ("9.4", "a step back lowers the limit of a move", "self.moved_limit(now + self.extra))", "self.moved_limit(now))"),
+    ("2.1", "where the second reading fails, the first one counts", "            now = min(now, self.one_reading())  # 2.2", "            try:\n                now = min(now, self.one_reading())\n            except Refused:\n                pass"),
+    ("2.6", "where the reading in its place fails, the dropped one counts", "            now = self.one_reading()  # 2.6", "            try:\n                now = self.one_reading()\n            except Refused:\n                pass"),
+    ("2.2", "only the first reading of all is checked, and not the first that is believed", "        if self.top is None or now - self.top > far:", "        first, self.checked = not hasattr(self, 'checked'), True\n        if first or self.top is not None and now - self.top > far:"),
+    ("2.2", "only the first reading of all is checked, even if it failed", "        now = self.one_reading()\n        if self.top is not None and now < self.top:\n            now = self.one_reading()  # 2.6\n        if self.top is None or now - self.top > far:", "        first, self.asked = not hasattr(self, 'asked'), True\n        now = self.one_reading()\n        if self.top is not None and now < self.top:\n            now = self.one_reading()  # 2.6\n        if first or self.top is not None and now - self.top > far:"),
+    ("2.5", "the first look decides the kind of the refusal", "        except Refused:\n            self.believe(self.reading(limit))  # 2.5", "        except Refused as first:\n            try:\n                self.believe(self.reading(limit))\n            except Refused:\n                raise first"),
+    ("2.5", "an overload stays one, whatever the second look finds", "            self.believe(self.reading())  # 2.5\n", "            first = sys.exc_info()[1]\n            try:\n                self.believe(self.reading())\n            except Refused:\n                raise first\n"),
+    ("2.7", "a floor that the clock has passed is forgotten", "        try:\n            self.settle()\n", "        before = copy.copy(self)\n        try:\n            self.settle()\n            if ms <= self.reached:\n                self.floor = 0\n                self.read, self.top = before.read, before.top\n"),
+    ("3.1", "half a millisecond keeps half speed", "        if now >= self.reached:\n            self.halves", "        if 2 * now >= self.halves:\n            self.halves"),
+    ("5.6", "what half speed takes past the ceiling on the way is refused", "                if self.read + wait >= self.ceiling:\n                    raise", "                raise"),
+    ("5.9", "drawn seeds have 20 bits", 'int.from_bytes(os.urandom(8), "big") if seed is None', 'int.from_bytes(os.urandom(8), "big") % 2**20 if seed is None'),
+    ("5.9", "each process draws the same seeds", "        self.process = os.getpid()\n        self.seed = int.from_bytes(os.urandom(8), \"big\") if", "        self.process = os.getpid()\n        Generator.drawn = getattr(Generator, 'drawn', 0) + 1\n        self.seed = Generator.drawn if"),
+    ("5.9", "the seed is the time in milliseconds", 'int.from_bytes(os.urandom(8), "big") if seed is None', "__import__('time').time_ns() // 10**6 if seed is None"),
+    ("6.4", "a jump counts halves", "most = min(16, (ms - self.reached) // 4)", "most = min(16, (2 * ms - self.halves) // 8)"),
+    ("7.4", "close in a forked child returns nothing", "if self.free else None", "if self.free and self.process == os.getpid() else None"),
+    ("8.1", "a child forgets the greatest reading", "        self.read = None\n\n", "        self.read = self.top = None\n\n"),
+    ("8.1", "a child forgets the ceiling", "        self.read = None\n\n", "        self.read = None\n        self.ceiling = LAST + 1\n\n"),
+    ("8.1", "a child forgets the lead of a step", "        self.read = None\n\n", "        self.read = None\n        self.extra = 0\n\n"),
+    ("8.1", "a child opens a closed generator", "        if self.closed:\n            raise", "        if self.closed and self.process == os.getpid():\n            raise"),
+    ("8.2", "in a child with a lane nothing is observed", "            return  # 6.1\n", "            return\n        if self.has_lane and self.process != os.getpid():\n            raise Refused(\"process\")\n"),
     ("8.2", "a lane of no bits is no lane", "self.has_lane = lane is not None", "self.has_lane = lane not in (None, (0, 0))"),
 ]  # fmt: skip
 
@@ -228,13 +248,25 @@ def tried(index, every):
     return index, failed
 
 
+def table(killed):
+    """Prints the cases of each sentence, and how many of its mutants they notice. Returns the sentences without either."""
+    print("sentence  cases  mutants  noticed")
+    empty = []
+    for sentence in sentences():
+        cases = sum(sentence in row["rules"] for row in rows())
+        mutants = sum(mutant[0] == sentence for mutant in MUTANTS)
+        print(f"{sentence:8}  {cases:5}  {mutants:7}  {killed[sentence]:7}")
+        if not cases or not killed[sentence]:
+            empty.append(f"{sentence} has {cases} cases, and {killed[sentence]} noticed mutants")
+    return empty
+
+
 def main():
     every = "--all" in sys.argv
     known = {rule for row in rows() for rule in row["rules"]}
-    problems = [f"{rule} has no case" for rule in sentences() if rule not in known]
-    problems += [f"a case names {rule}, which GENERATOR.md does not have" for rule in sorted(known - set(sentences()))]
-    problems += [f"{rule} has no mutant" for rule in sentences() if rule not in {mutant[0] for mutant in MUTANTS}]
+    problems = [f"a case names {rule}, which GENERATOR.md does not have" for rule in sorted(known - set(sentences()))]
     needed = {row["name"]: 0 for row in rows()}
+    killed = collections.Counter()
     with concurrent.futures.ProcessPoolExecutor(2) as pool:
         for index, failed in pool.map(tried, range(len(MUTANTS)), [every] * len(MUTANTS)):
             rule, what, *_ = MUTANTS[index]
@@ -242,9 +274,11 @@ def main():
             if not of_rule:
                 problems.append(f"{rule}: no case of this sentence fails if {what}" + f" ({len(failed)} others do)" * every)
             else:
+                killed[rule] += 1
                 print(f"{rule}: {what}: {of_rule[0]}" + f" and {len(failed) - 1} more" * every, flush=True)
             for name in failed:
                 needed[name] += 1
+    problems += table(killed)
     if every:
         idle = [name for name, mutants in needed.items() if not mutants]
         print(f"{len(needed) - len(idle)} of {len(needed)} cases and statistics fail with at least one mutant. The others:")

@@ -28,7 +28,7 @@ impl Dialect<'static> {
     /// stand for lower values than its digits, so texts do **not** sort by time. Store the bytes, or the text of
     /// another dialect.
     ///
-    /// The hash is the low 22 bits of CRC-32 (IEEE). It is known with the feature `juggleim`. In most
+    /// The hash is the low 22 bits of CRC-32 (IEEE). It needs the feature `juggleim`. In most
     /// of JuggleIM's code, the name of a private chat is the two user IDs in order, joined by a colon.
     pub const JUGGLEIM: Self = {
         let dialect = built_in("juggleim", b"abcdefghjklmnpqrstuvwxyz23456789", Expected::LowerDigit)

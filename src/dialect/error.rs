@@ -70,7 +70,7 @@ impl DialectError {
         matches!(self.0, DialectKind::ReadOnly { .. })
     }
 
-    /// Returns whether the dialect's session hash is not known.
+    /// Returns whether the dialect's session hash is unknown.
     pub const fn is_without_hash(self) -> bool {
         matches!(self.0, DialectKind::NoHash)
     }

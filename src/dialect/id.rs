@@ -12,12 +12,11 @@ use crate::id::MessageId;
 
 /// An 80-bit ID together with its layout. A [`Dialect`](super::Dialect) reads it from a text.
 ///
-/// If the layout is the standard one, it converts to a [`MessageId`], and each `MessageId` converts to it. It has no
-/// `Display` and no `Serialize`, because its text depends on the dialect.
+/// An ID of the standard layout converts to a [`MessageId`], and every `MessageId` converts to a `DialectId`. It implements
+/// neither `Display` nor `Serialize`, because its text depends on the dialect.
 ///
-/// IDs have the order of their bits, so IDs of one layout are ordered by timestamp first. The order of IDs of different
-/// layouts is not the order of their times. RongCloud's layouts are an exception: its IDs until spring 2018 sort before
-/// its current ones.
+/// IDs sort by their bits, so IDs of one layout sort by timestamp first. IDs of different layouts do not sort by time, with
+/// one exception: RongCloud's IDs until spring 2018 sort before its current ones.
 ///
 /// ```
 /// use imid::MessageId;
@@ -129,7 +128,7 @@ impl DialectId {
         self.layout.type_code(self.to_u128())
     }
 
-    /// Returns the hash of the session's name, as wide as in the layout. Two sessions can have equal hashes: see
+    /// Returns the hash of the session's name, in the layout's width. Two sessions can have equal hashes: see
     /// [`SessionHash`](crate::SessionHash).
     pub const fn session_hash(self) -> u32 {
         self.layout.hash(self.to_u128())
@@ -185,7 +184,7 @@ impl From<MessageId> for DialectId {
     }
 }
 
-/// Returns an error if the layout is not the standard one: for example for RongCloud's IDs until spring 2018.
+/// Returns an error if the layout is not the standard one, such as that of RongCloud's IDs until spring 2018.
 impl TryFrom<DialectId> for MessageId {
     type Error = DialectError;
 

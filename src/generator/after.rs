@@ -6,20 +6,20 @@
 //!    can be in the same millisecond. Without a lane it is the first stamp of the millisecond after `last`, because another host
 //!    can mint the next stamp of this one. It is not less than the seeded start of its millisecond.
 //! 2. If the stripe's next stamp (`free`, or the start of the time reached if that is greater) is after `last` already, the call
-//!    does what a plain one does. Else the stripe is **moved** to `least`. That is refused, and changes nothing, if `last` is more
+//!    does what a plain one does. Otherwise the stripe is **moved** to `least`. That is refused, and changes nothing, if `last` is more
 //!    than `max_skew` ahead of max(c, top), with the ID's time - `max_skew` - c as the wait, or if `least` is at or past the ceiling or the end of
 //!    time. Nothing else refuses a move, and `least` itself is minted.
-//! 3. A moved stripe has a limit of its own beside that of the [timeline](super::timeline); the greater one counts. Let `t` be the
+//! 3. A moved stripe has its own limit beside that of the [timeline](super::timeline); the greater one counts. Let `t` be the
 //!    millisecond of `least`, and `b` what steps of the clock grant (`behind`: c + b is never less than `top`). The move raises the
 //!    stripe's `meet` to 2 t - max(c, top). While c + b < meet, the stripe's stamps may be up to min(4, `max_lead`) ms past
-//!    (c + b + meet) / 2, rounded down: the limit begins at t and goes on at half the clock's speed. At `meet` the clock has caught
+//!    (c + b + meet) / 2, rounded down: the limit begins at t and continues at half the clock's speed. At `meet` the clock has caught
 //!    up, and the move is forgotten.
 //! 4. A stripe that is moved and not used stands still, so its lead is gone after t - c.
 //!
 //! The time reached does not change, so other stripes do not either, and what full load needs after a step back is computed without
 //! the stamps that moves granted. A forked child begins each moved stripe in the millisecond after its last stamp.
 //!
-//! Distinct stamps need no argument of their own: a move is an exchange that raises `free`. `meet` is raised before it, so a call
+//! Distinct stamps need no separate argument: a move is an exchange that raises `free`. `meet` is raised before it, so a call
 //! that finds `free` moved finds the limit that the move granted.
 
 use super::error::GenerateKind;
@@ -92,7 +92,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
         self.take_by_real_clock(stripe, wanted, clock)
     }
 
-    /// Takes stamps by the limit of the stripe, and moves it if need be. `None` leaves it to the real clock.
+    /// Takes stamps by the limit of the stripe, and moves it if necessary. `None` means that the real clock must decide.
     #[inline(never)]
     pub(super) fn take_where_moved(&self, stripe: &Stripe, wanted: Wanted, window: Window, now: u64) -> Option<u64> {
         loop {

@@ -1,7 +1,7 @@
 //! The events that move the time of a generator: its start, a fork, an ID from elsewhere, and a floor.
 //!
 //! They only move the time later, and withdraw the published reading. The next call that mints then reads the real clock, and
-//! computes how the time goes on.
+//! computes how the time continues.
 
 use super::error::{GenerateKind, ObserveError};
 use super::policy::Policy;
@@ -15,7 +15,7 @@ use crate::stamp::Origin;
 use crate::sync::Ordering;
 
 impl<const STRIPES: usize> Core<STRIPES> {
-    /// Binds a lane to this process. A child that is forked before the first ID then refuses, too.
+    /// Binds a lane to this process. A child that is forked before the first ID then refuses as well.
     pub(crate) fn bind_lane(&self) {
         if self.has_lane {
             let _ = self.begin(None);
@@ -56,8 +56,8 @@ impl<const STRIPES: usize> Core<STRIPES> {
         Ok(())
     }
 
-    /// A rolling start goes on from the counter of the last stamp. Parent and children have the same one, and would
-    /// meet in every stamp. So each child begins `tick` at a seeded counter. Other starts do not depend on the last
+    /// A rolling start continues from the counter of the last stamp. Parent and children have the same one, and would
+    /// meet in every stamp, so each child begins `tick` at a seeded counter. Other starts do not depend on the last
     /// stamp, except those of moved stripes.
     fn leave_the_parents_counters(&self, tick: u64, latest: u64, seed: u64) {
         let Policy { shape, origin, .. } = self.words.policy;
@@ -144,7 +144,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
         self.start_at(tick, now);
     }
 
-    /// Reads the real clock for an event that moves the time: the greater of two readings counts, too, because the lead of
+    /// Reads the real clock for an event that moves the time: the greater of two readings counts as well, because the lead of
     /// the event is measured from it.
     pub(super) fn settled(&self, clock: &impl Clock) -> Option<u64> {
         let read = || self.believed(self.words.timeline(), self.words.policy.max_advance(), clock).ok();

@@ -15,7 +15,7 @@ impl<C, const STRIPES: usize> Generator<C, STRIPES> {
 }
 
 impl<const STRIPES: usize> Core<STRIPES> {
-    /// Copies each word, as the kernel copies the memory of a process that forks. Other threads go on in the meantime.
+    /// Copies each word, as the kernel copies the memory of a process that forks. Other threads continue in the meantime.
     pub(crate) fn copy(&self) -> Self {
         Self {
             words: self.words.copy(),

@@ -23,7 +23,7 @@ impl Policy {
         self.shape.first_of(ticks + 1) - self.origin.greatest(&self.shape)
     }
 
-    /// Returns how far a reading may be ahead of the greatest one and be believed at once. One wild reading does no more
+    /// Returns how far a reading may be ahead of the greatest one and be believed immediately. One wild reading does no more
     /// harm than that: it must not lead to a refusal, nor let a forged ID pass.
     #[inline]
     pub(crate) const fn max_advance(&self) -> u64 {

@@ -16,7 +16,7 @@ pub(super) fn draw(previous: u64) -> u64 {
     mixed(&std::hash::RandomState::new(), previous, process, since_1970, Instant::now())
 }
 
-/// Mixes what can tell two processes apart. A forked child inherits the keys of `RandomState`, so its process ID counts, too. The
+/// Mixes what can tell two processes apart. A forked child inherits the keys of `RandomState`, so its process ID counts as well. The
 /// system uses a process ID again later, and each PID namespace has its own, so the time counts. In a test or a sandbox the
 /// wall clock can stand, so the time since the start of the machine counts.
 #[cfg(all(feature = "std", not(loom), not(all(target_family = "wasm", target_os = "unknown"))))]

@@ -1,6 +1,6 @@
 //! The step that mints: a run of stamps is taken, or refused.
 //!
-//! What a call must know of the time depends only on the reading of the clock. So the first call with a new reading
+//! What a call must know of the time depends only on the reading of the clock, so the first call with a new reading
 //! computes it, and publishes it in the [`Words`] `reading`, `first` and `end`. A call that mints compares the
 //! reading, checks that the stripe's `free` is between the two others, and adds one to `free`.
 //!
@@ -8,8 +8,8 @@
 //! - One word makes IDs distinct and ordered: a stripe's `free`. It changes only by read-modify-write, and only grows. All
 //!   threads agree on the order of its values. If a call happens before another one, its value comes first (coherence,
 //!   C++20 [intro.races]).
-//! - `first` only grows. So an observed ID or a floor comes before all IDs whose calls begin later.
-//! - `ceiling` only grows. So an old `end` is below a later ceiling. The limit of the lead can shrink: a late thread can use
+//! - `first` only grows, so an observed ID or a floor comes before all IDs whose calls begin later.
+//! - `ceiling` only grows, so an old `end` is below a later ceiling. The limit of the lead can shrink: a late thread can use
 //!   the limit of a moment ago.
 //! - Each stamp is compared with the `end` after it was taken. At or past it, the stamp is compared with a new one, or
 //!   dropped.
@@ -138,7 +138,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
 
     /// Takes stamps by the real clock, or refuses them.
     ///
-    /// The words are loaded before the clock is read. So the readings that they hold were made before this one, and
+    /// The words are loaded before the clock is read, so the readings that they hold were made before this one, and
     /// this one is behind them only if the clock stepped back. A refusal was correct at this reading, even if the
     /// thread was paused before or after it.
     #[cold]

@@ -1,6 +1,6 @@
 //! The time that a generator mints by: arithmetic on readings of the clock, without a clock and without atomics.
 //!
-//! The time reached never goes back. Where it is ahead of the clock, it goes on at half the clock's speed until the
+//! The time reached never goes back. Where it is ahead of the clock, it continues at half the clock's speed until the
 //! clock has caught up, at the reading `meet`:
 //!
 //! ```text
@@ -20,7 +20,7 @@ use crate::stamp::mix;
 /// starts at a seeded place and runs over into the next one. A floor or an observed ID grants no more than this.
 pub(super) const GRACE: u64 = 4;
 
-/// How many ticks the time stands still after a short jump, before it goes on at half speed. Hosts that observe each
+/// How many ticks the time stands still after a short jump, before it continues at half speed. Hosts that observe each
 /// other's IDs move it by a tick per ID. If it also went on between two IDs, their lead would grow faster.
 const PAUSE: u64 = 8;
 

@@ -1,6 +1,6 @@
 //! sqlx 0.9: values for PostgreSQL, MySQL and SQLite.
 //!
-//! The implementations are generic: each one is for all databases that store its form, such as `Vec<u8>`. So this file names
+//! The implementations are generic: each one is for all databases that store its form, such as `Vec<u8>`, so this file names
 //! no database.
 
 use sqlx_core::database::Database;

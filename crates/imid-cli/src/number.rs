@@ -5,7 +5,7 @@ pub(crate) struct Number {
     pub(crate) whole: String,
     /// The digits after the point.
     pub(crate) fraction: String,
-    /// The text has fewer digits than the whole part, so the last ones are zeros that nobody wrote.
+    /// The text has fewer digits than the whole part, so the last ones are zeros that no one wrote.
     pub(crate) is_filled: bool,
 }
 

@@ -128,7 +128,7 @@ fn is_taken(path: &Path) -> Stop {
     Stop::Error(format!("{} exists, and is not replaced", name(path)))
 }
 
-/// Returns the error for an input that is standard output too, such as `imid tag F >> F`: it would grow for ever. Without
+/// Returns the error for an input that is also standard output, such as `imid tag F >> F`: it would grow without end. Without
 /// a path, the input is standard input.
 pub(crate) fn check_is_not_stdout(path: Option<&Path>) -> Result<(), Stop> {
     if is_same_file(Handle::stdout(), open_input(path)) { Err(is_input_and_output(path)) } else { Ok(()) }

@@ -38,7 +38,7 @@ fn time_left(state: &ProgressState, text: &mut dyn Write) {
     let _ = text.write_str(&left(state.elapsed(), state.eta()));
 }
 
-/// Returns the end of the bar. In the first moments nobody knows how long the rest takes: the first block has the time of the
+/// Returns the end of the bar. In the first moments no one knows how long the rest takes: the first block has the time of the
 /// start in it.
 fn left(elapsed: Duration, rest: Duration) -> String {
     const FIRST_MOMENTS: Duration = Duration::from_secs(2);

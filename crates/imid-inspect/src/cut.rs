@@ -1,4 +1,4 @@
-//! IDs that lack their end, or that have a wrong digit.
+//! Truncated IDs, and IDs with a wrong digit.
 
 use imid::MessageId;
 
@@ -15,7 +15,7 @@ pub struct CutOff {
     pub digits: usize,
 }
 
-/// A digit that no ID has, and the digits that people take for it.
+/// A character that is not a digit of IDs, and the digits it is mistaken for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WrongDigit {
     /// Its place in the text without the white space around it.
@@ -33,8 +33,8 @@ const DIGITS: usize = 16;
 const FEWEST: usize = 5;
 
 impl CutOff {
-    /// Reads the beginning of an ID: upper or lower case, with or without its dashes, and the dots of whoever cut it off. It
-    /// has a digit, because a word can look like the beginning of an ID, and the time is plausible.
+    /// Reads the beginning of an ID, in upper or lower case, with or without its dashes, and with the dots of an ellipsis. It must
+    /// have a digit, because a word can look like the beginning of an ID, and a plausible time.
     ///
     /// ```
     /// use imid_inspect::{CutOff, time};

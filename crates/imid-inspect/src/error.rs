@@ -36,7 +36,7 @@ pub(crate) enum Kind {
     ForeignView(Foreign, ViewProblem),
 }
 
-/// What a reader of texts says.
+/// The error of a text reader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TextError {
     Message(ParseError),
@@ -100,7 +100,7 @@ impl ReadError {
         }
     }
 
-    /// Returns what the text is, if it is something else.
+    /// Returns what the text is instead, if that is known.
     pub fn foreign(self) -> Option<Foreign> {
         match self.0 {
             Kind::Foreign(foreign) | Kind::ForeignView(foreign, _) => Some(foreign),

@@ -171,7 +171,7 @@ impl Finder {
     }
 }
 
-/// Words that are beside IDs, and words of names that look like IDs. An ID in lower case or without a digit is seldom made of
+/// Words that are beside IDs, and words of names that look like IDs. An ID in lower case or without a digit rarely consists of
 /// them: each group is one of them once in 2,500.
 const WORDS: &str = include_str!("words.txt");
 
@@ -182,7 +182,7 @@ const TEXT_LEN: usize = 19;
 struct Groups {
     /// The place of the first group.
     start: usize,
-    /// Number of groups that are looked at. Those beside an ID that starts in the first five are enough.
+    /// Number of groups to examine. Those beside an ID that starts in the first five are enough.
     count: usize,
     /// The first group that can start an ID: the first one, or the second one if the first is the end of a word.
     first: usize,
@@ -208,7 +208,7 @@ impl Groups {
     }
 }
 
-/// Returns whether a text has a letter, and a digit or something else than words: any four words of four letters look like an
+/// Returns whether a text has a letter, and a digit or something other than words: any four words of four letters look like an
 /// ID, and so do the digits of a payment card.
 fn looks_like_an_id(text: &[u8]) -> bool {
     let has_digit = text.iter().any(u8::is_ascii_digit);
@@ -286,14 +286,14 @@ fn is_mixed(group: &[u8]) -> bool {
     group.iter().any(u8::is_ascii_digit) && group.iter().any(u8::is_ascii_alphabetic)
 }
 
-/// Returns 2 for a word that is beside IDs in names of files and of things, 1 for a number, and 0 for another group.
+/// Returns 2 for a word that stands beside IDs in file names and other names, 1 for a number, and 0 for another group.
 fn likeness_to_a_word(group: &[u8]) -> u8 {
     let is_word = |word: &[u8]| word.eq_ignore_ascii_case(group);
     let is_listed = || WORDS.as_bytes().chunks(5).any(|word| is_word(&word[..4]));
     if group.iter().all(u8::is_ascii_digit) { 1 } else { 2 * u8::from(is_listed()) }
 }
 
-/// Returns the IDs in a text that a person pasted, in all of their forms: with and without dashes, hex digits, integers, UUID
+/// Returns the IDs in a pasted text, in all of their forms: with and without dashes, hex digits, integers, UUID
 /// views and Snowflakes, of all systems. Each has a plausible time.
 ///
 /// ```
@@ -318,7 +318,7 @@ pub fn scan(text: &str, now_ms: u64) -> impl Iterator<Item = Found> {
     })
 }
 
-/// Reads a word that is an 80-bit ID of a plausible time, or a Snowflake of a time in which its system existed: many numbers
+/// Reads a word that is an 80-bit ID with a plausible time, or a Snowflake from a time when its system existed: most numbers
 /// of 17 to 19 digits are a Snowflake of some time.
 fn read_likely(word: &str, now_ms: u64) -> Option<Read> {
     // The ends of all forms without dashes: 15 and 25 digits.

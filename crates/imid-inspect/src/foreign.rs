@@ -19,7 +19,7 @@ pub enum Foreign {
     },
     /// An ID of opencode: 48 bits of `unix_ms * 4096 + counter`, so the milliseconds have lost their upper bits.
     Opencode {
-        /// The latest time that it can have, if it is not from the future.
+        /// The latest time it can have without being from the future.
         unix_ms: u64,
     },
     /// A time.
@@ -43,7 +43,7 @@ pub enum TimeForm {
     Rfc3339,
 }
 
-/// Crockford's base 32, which ULIDs use.
+/// Crockford's base32, which ULIDs use.
 const ULID_DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const ULID_LEN: usize = 26;
 /// The first digits of a ULID: 48 bits of time, with two bits that are zero.

@@ -39,7 +39,7 @@ pub enum ReadForm {
     Exact(Form),
     /// A text in the other case, or without its dashes, or with some of them.
     LenientText,
-    /// The bytes in base 64, as JSON encoders write them.
+    /// The bytes in base64, as JSON encoders write them.
     Base64,
     /// The bytes as a list of numbers, a dump or a literal of Python.
     Bytes,
@@ -71,7 +71,7 @@ impl ReadForm {
 /// The most decimal digits of a Snowflake. A longer number is the integer of an 80-bit ID.
 ///
 /// Shorter integers of 80-bit IDs are not recognized. They are the IDs of the first four days of 1970, and most of them
-/// are Snowflakes too. IDs of 1981 to 2085 have 24 digits.
+/// are Snowflakes as well. IDs of 1981 to 2085 have 24 digits.
 const SNOWFLAKE_DIGITS: usize = 20;
 
 /// The most decimal digits of 80 bits.
@@ -85,7 +85,7 @@ const HEX_DIGITS: usize = 20;
 const SNOWFLAKE_HEX_DIGITS: usize = 16;
 
 impl Scheme {
-    /// Reads an ID from any form that its shape tells, or only from `form`. White space around it is not read.
+    /// Reads an ID in any form, recognized by its shape, or only in `form`. White space around it is not accepted.
     ///
     /// ```
     /// use imid_inspect::{Form, ReadForm, STANDARD};
@@ -114,7 +114,7 @@ impl Scheme {
         read.map(exact(form.unwrap_or(Form::Text)))
     }
 
-    /// Reads an ID from a text of the scheme that a person types or pastes.
+    /// Reads an ID from a typed or pasted text of the scheme.
     ///
     /// # Errors
     /// The text is not one of the scheme, in either case and with or without its dashes.
@@ -133,12 +133,12 @@ impl Scheme {
         read.map(|id| Read { id, form: ReadForm::LenientText })
     }
 
-    /// Reads an ID from the form that its shape says. Texts of the scheme come first.
+    /// Reads an ID in the form that its shape suggests. Texts of the scheme come first.
     pub(crate) fn recognize(self, text: &str, now_ms: u64) -> Result<Read, ReadError> {
         self.recognized(text).ok_or_else(|| self.problem(text, now_ms))
     }
 
-    /// Reads an ID as [`recognize`](Self::recognize) does. Most texts are tried with many schemes, so it makes no error.
+    /// Reads an ID as [`recognize`](Self::recognize) does. Most texts are tried with many schemes, so it builds no error.
     pub(crate) fn recognized(self, text: &str) -> Option<Read> {
         if let Some(read) = self.written_as(text) {
             return Some(read);
@@ -184,7 +184,7 @@ impl Scheme {
         })
     }
 
-    /// Returns the form that digits have by their number, or a prefix.
+    /// Returns the form of digits, by their number or a prefix.
     fn shape(self, text: &str) -> Option<Form> {
         let is_all = |is_digit: fn(&u8) -> bool| !text.is_empty() && text.bytes().all(|byte| is_digit(&byte));
         // The texts of NSQ are 16 hex digits, so 16 digits are not a decimal number.

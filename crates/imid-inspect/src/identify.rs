@@ -1,4 +1,4 @@
-//! Which systems could have made an ID, the most likely one first.
+//! Which systems could have made an ID, most likely first.
 
 use crate::scheme::{Id, Scheme};
 use crate::time::PLAUSIBLE_FROM_MS;
@@ -35,7 +35,7 @@ impl Id {
         PLAUSIBLE_FROM_MS <= ms && ms <= now_ms.saturating_add(PLAUSIBLE_AHEAD)
     }
 
-    /// Returns how well the time fits the system, as a key to sort by. The best fit is the least.
+    /// Returns how well the time fits the system, as a sort key: the best fit is the least.
     ///
     /// A time in which the system was in use is better than another [plausible](Self::is_plausible) time, and
     /// that is better than an implausible one. Within each of these, the time that is nearest to `now_ms` is the best. A

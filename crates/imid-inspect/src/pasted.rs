@@ -1,4 +1,4 @@
-//! What a person pasted, which can have something around it.
+//! Pasted text, which may contain more than an ID.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::find::{Found, find_in};
 use crate::form::{Form, Read, ReadForm, hex_prefix_len, is_word};
 use crate::scheme::{Id, STANDARD, Scheme};
 
-/// The shortest text that is worth a hint: 16 digits. Shorter numbers are Snowflakes too, but of the first minutes after
+/// The shortest text that is worth a hint: 16 digits. Shorter numbers can be Snowflakes as well, but of the first minutes after
 /// an epoch.
 const MIN_HINTED: usize = 16;
 
@@ -32,17 +32,17 @@ pub struct NotPasted {
 pub enum Hint {
     /// A part of the text is an ID.
     Inside(Found),
-    /// The whole text is an ID of other schemes, the likely one first.
+    /// The whole text is an ID of other schemes, most likely first.
     Other(Vec<Read>),
     /// The text is the beginning of an ID.
     CutOff(CutOff),
     /// One digit of the text is wrong.
     WrongDigit(WrongDigit),
-    /// The text is 10 bytes in base 64, but for the padding: many words are.
+    /// The text is 10 bytes in base64 without the padding, as many words are.
     NoPadding(Id),
 }
 
-/// Returns the ways to read a text, the likely ones first.
+/// Returns the ways to read a text, most likely first.
 ///
 /// The order is that of [`Id::fit`], with exact forms first among readings of the
 /// same years. The dialects read one hex number or integer as the same time, and then the standard dialect is first. An
@@ -67,10 +67,10 @@ fn readings(text: &str, now_ms: u64) -> Vec<Read> {
     readings
 }
 
-/// Reads an ID that a person gives, in any form of the scheme, or only in `form`.
+/// Reads an ID that a person typed or pasted, in any form of the scheme, or only in `form`.
 ///
 /// # Errors
-/// The text is of no form of the scheme. The error says which other scheme has such IDs, or where in the text an ID is.
+/// The text has no form of the scheme. The error says which other scheme has such IDs, or where in the text an ID is.
 #[expect(clippy::result_large_err, reason = "a person gives few texts, and the error has what else they can be")]
 pub fn read_pasted(scheme: Scheme, text: &str, form: Option<Form>, now_ms: u64) -> Result<Read, NotPasted> {
     let error = match scheme.read(text, form, now_ms) {
@@ -108,7 +108,7 @@ pub fn find_inside(scheme: Scheme, text: &str, now_ms: u64) -> Option<Found> {
     find_in(scheme, text, now_ms).filter(|found| found.at.len() < whole)
 }
 
-/// Returns the ID of another scheme that a text is likely to be, if its time as `id` is implausible.
+/// Returns the ID of another scheme that a text probably is, if its time as `id` is implausible.
 pub fn likelier(id: Id, text: &str, now_ms: u64) -> Option<Id> {
     if id.is_plausible(now_ms) {
         return None;
@@ -117,7 +117,7 @@ pub fn likelier(id: Id, text: &str, now_ms: u64) -> Option<Id> {
     (first.is_plausible(now_ms) && first.scheme_name() != id.scheme_name()).then_some(first)
 }
 
-/// Returns the ways to read a text that a person gives, in all forms of all schemes, the likely ones first.
+/// Returns the ways to read a typed or pasted text, in all forms of all schemes, most likely first.
 ///
 /// ```
 /// use imid_inspect::identify;
@@ -139,7 +139,7 @@ pub fn identify(text: &str, now_ms: u64) -> Vec<Read> {
     }
 }
 
-/// Returns whether a character is a letter of an ID, perhaps in full width. Tables of all letters would be a tenth of the page.
+/// Returns whether a character is a letter of an ID, including full-width ones. Tables of all letters would be a tenth of the page.
 fn is_letter(character: char) -> bool {
     character.is_ascii_alphabetic() || matches!(character, 'Ａ'..='Ｚ' | 'ａ'..='ｚ')
 }
@@ -158,7 +158,7 @@ fn is_bare(text: &str) -> bool {
     is_word(text) && !text.ends_with('n') && !text.starts_with(['x', 'X'])
 }
 
-/// Reads 10 bytes in base 64. Without the padding, other texts of 14 characters would be read too.
+/// Reads 10 bytes in base64. Without the padding, other texts of 14 characters would be read as well.
 fn from_base64(scheme: Scheme, text: &str, now_ms: u64) -> Option<Read> {
     let text = text.trim_matches(|c: char| !c.is_ascii_alphanumeric() && !"+/-_=".contains(c));
     let mut bytes = [0; MessageId::BYTE_LEN + 2];
@@ -174,7 +174,7 @@ fn from_base64(scheme: Scheme, text: &str, now_ms: u64) -> Option<Read> {
     id.is_plausible(now_ms).then_some(Read { id, form: ReadForm::Base64 })
 }
 
-/// Returns a text without what is around an ID in code, tables and mails: quotation marks, brackets, commas, and spaces or
+/// Returns a text without what is around an ID in code, tables and emails: quotation marks, brackets, commas, and spaces or
 /// look-alikes of a dash between its groups.
 ///
 /// Borrows a text with nothing around it.

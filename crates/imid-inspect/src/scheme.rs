@@ -40,7 +40,7 @@ impl Scheme {
         Dialect::ALL.iter().map(Self::Dialect).chain(Layout::ALL.iter().copied().map(Self::Snowflake))
     }
 
-    /// Returns the name, such as `rongcloud` or `twitter`. The name of a layout of your own is `custom`.
+    /// Returns the name, such as `rongcloud` or `twitter`. The name of a custom layout is `custom`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Dialect(dialect) => dialect.name(),
@@ -141,7 +141,7 @@ impl Id {
         self.scheme().is_standard()
     }
 
-    /// Returns 80 bits that sort as the IDs of the scheme do, so that IDs of all schemes are compared in one way.
+    /// Returns 80 bits that sort as the IDs of the scheme do, so that IDs of all schemes compare the same way.
     #[expect(clippy::missing_panics_doc, reason = "64 bits fit 80")]
     pub fn sort_key(self) -> MessageId {
         match self {

@@ -9,7 +9,7 @@ use crate::find::{Found, starts_alone};
 use crate::form::{Form, Read, ReadForm};
 use crate::scheme::Id;
 
-/// Finds one ID: its text in both cases, with and without dashes, its hex digits, its integer, its UUID view, and the base 64
+/// Finds one ID: its text in both cases, with and without dashes, its hex digits, its integer, its UUID view, and the base64
 /// of its bytes and of the view.
 ///
 /// ```
@@ -65,7 +65,7 @@ impl Spellings {
         self.texts.iter().map(|(form, text)| (*form, text.as_str()))
     }
 
-    /// Returns all places of the ID in a text, in their order.
+    /// Returns all places of the ID in a text, in order.
     pub fn find_in(&self, text: &[u8]) -> Vec<Found> {
         let mut found = Vec::new();
         for (form, spelling) in self.iter() {

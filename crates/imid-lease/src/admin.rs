@@ -220,14 +220,7 @@ pub(crate) fn recover_at<R: Register + ?Sized>(
     let next = MetaRecord { version: meta.version + 1, token: token()?, floor_ms, ..meta.clone() };
     replace(register, &space.meta_key(), Some(&meta.to_string()), &next.to_string())?;
     // A lane without a record gets one, too: the first write of the lane can be from before, and must not find what it expects.
-    let never_taken = LaneRecord {
-        version: 0,
-        token: Token(0),
-        holder: Name::parse("recover")?,
-        horizon_ms: 0,
-        ceiling_ms: floor_ms,
-        state: LaneState::Free,
-    };
+    let never_taken = never_taken("recover", floor_ms)?;
     for (key, record, text) in records {
         let record = record.unwrap_or_else(|| never_taken.clone());
         let state = if record.state == LaneState::Closed { LaneState::Closed } else { LaneState::Free };
@@ -237,15 +230,21 @@ pub(crate) fn recover_at<R: Register + ?Sized>(
     Ok(floor_ms)
 }
 
+/// Returns a record for a lane that nobody has taken yet.
+fn never_taken(by: &str, ceiling_ms: u64) -> Result<LaneRecord, AdminError> {
+    let (holder, state) = (Name::parse(by)?, LaneState::Free);
+    Ok(LaneRecord { version: 0, token: Token(0), holder, horizon_ms: 0, ceiling_ms, state })
+}
+
 /// Creates a space for processes that do not ([`LaneOptions::must_exist`](crate::LaneOptions::must_exist)). The layout of the
 /// lanes of a [`LeasedGenerator`](crate::LeasedGenerator) is [`LANES_LAYOUT`].
 ///
 /// Holders of a register that was lost may still mint, so the lanes start where those of a [`recover`] would. If there are lanes
 /// and only the record that describes them is lost, all of them are closed, their holders stop, and the new ones start above
-/// them.
+/// them. If it fails midway, no lane can be taken until it is called again.
 ///
 /// # Errors
-/// The register does not answer; the space exists; its name, the layout or the number of bits cannot be used; a record has
+/// The register does not answer, or another process writes a lane; the space exists; its name, the layout or the number of bits cannot be used; a record has
 /// another format.
 pub fn create<R: Register + ?Sized>(
     register: &mut R,
@@ -283,15 +282,15 @@ pub(crate) fn create_at<R: Register + ?Sized>(
         }
     }
     let random = crate::record::random_bits().map_err(|_| AdminKind::Random)?;
-    let meta = MetaRecord {
-        version: 1,
-        token: token()?,
-        space_id: uuid(random),
-        layout: layout.into(),
-        bits,
-        era: last_era + 1,
-        floor_ms: floor_ms.min(END_OF_TIME_MS),
-    };
+    let (era, floor_ms) = (last_era + 1, floor_ms.min(END_OF_TIME_MS));
+    // The first write of a lane can be from before the register was lost, and must not find what it expects. The description comes
+    // last: until then, nobody takes a lane.
+    for lane in lanes(&space) {
+        let record = LaneRecord { version: 1, token: token()?, ..never_taken("create", floor_ms)? };
+        replace(register, &space.lane_key(era, lane), None, &record.to_string())?;
+    }
+    let meta =
+        MetaRecord { version: 1, token: token()?, space_id: uuid(random), layout: layout.into(), bits, era, floor_ms };
     replace(register, &space.meta_key(), None, &meta.to_string())?;
     Ok(meta)
 }
@@ -331,7 +330,7 @@ pub fn resize<R: Register + ?Sized>(register: &mut R, space: &str, bits: u32) ->
     Ok(next)
 }
 
-/// Closes a lane for ever, and returns its ceiling.
+/// Closes a lane permanently, and returns its ceiling.
 fn close_lane<R: Register + ?Sized>(register: &mut R, key: &str, floor_ms: u64) -> Result<u64, AdminError> {
     for _ in 0..MOST_TRIES {
         let text = register.read(key)?;

@@ -97,7 +97,7 @@ impl<S> Background<S> {
         !self.process.is_current()
     }
 
-    /// Makes the thread look at this owner, at once if it sleeps.
+    /// Makes the thread look at this owner, immediately if it sleeps.
     pub(crate) fn wake(&self) {
         if !self.is_forked() {
             self.shared.is_woken.store(true, Ordering::Release);

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// The longest wait of a refused call. A clock that is corrected during the wait is noticed within this time.
 const SLICE: Duration = Duration::from_millis(10);
 
-/// The longest wait for an announcement: a net, so that a call never waits for one that nobody makes.
+/// The longest wait for an announcement: a safety net, in case it is never made.
 const SELDOM: Duration = Duration::from_millis(100);
 
 /// How long the thread stays when no task waits any more.
@@ -356,7 +356,7 @@ mod tests {
                 std::panic::panic_any(Payload(self.0));
             }
         }
-        /// What is thrown. Its drop can panic, too.
+        /// What is thrown. Its drop can panic as well.
         struct Payload(bool);
         impl Drop for Payload {
             fn drop(&mut self) {

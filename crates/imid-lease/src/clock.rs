@@ -155,13 +155,13 @@ impl<C: Clock> Clock for BelievedClock<C> {
     }
 }
 
-/// The clock that never goes back and goes on while the machine is suspended. Apple's `CLOCK_MONOTONIC` does, Linux' does not.
+/// The clock that never goes back and continues while the machine is suspended. Apple's `CLOCK_MONOTONIC` does, Linux' does not.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const SUSPENDED_TOO: rustix::time::ClockId = rustix::time::ClockId::Boottime;
 #[cfg(target_vendor = "apple")]
 const SUSPENDED_TOO: rustix::time::ClockId = rustix::time::ClockId::Monotonic;
 
-/// Milliseconds that never go back, and go on while the machine is suspended.
+/// Milliseconds that never go back, and continue while the machine is suspended.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 pub(crate) fn monotonic_ms() -> u64 {
     let time = rustix::time::clock_gettime(SUSPENDED_TOO);
@@ -170,7 +170,7 @@ pub(crate) fn monotonic_ms() -> u64 {
     seconds.saturating_mul(1_000).saturating_add(nanos / 1_000_000)
 }
 
-/// Milliseconds that never go back. On Windows, `Instant` goes on while the machine is suspended. On other systems it may stand.
+/// Milliseconds that never go back. On Windows, `Instant` continues while the machine is suspended. On other systems it may stand.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
 pub(crate) fn monotonic_ms() -> u64 {
     use std::sync::OnceLock;
@@ -180,7 +180,7 @@ pub(crate) fn monotonic_ms() -> u64 {
     crate::options::millis(ORIGIN.get_or_init(Instant::now).elapsed())
 }
 
-/// Returns how long it takes until a monotonic time; at least a millisecond, so that nobody tries again without a pause.
+/// Returns how long it takes until a monotonic time; at least a millisecond, so that no one tries again without a pause.
 pub(crate) fn until(at_ms: u64) -> Duration {
     Duration::from_millis(at_ms.saturating_sub(monotonic_ms()).max(1))
 }

@@ -215,7 +215,7 @@ pub(crate) enum OpenKind {
     Thread(#[source] std::io::Error),
 }
 
-/// How to go on where lanes are far ahead of the clock. Worker IDs have no such setting.
+/// How to continue where lanes are far ahead of the clock. Worker IDs have no such setting.
 fn or_accept(can_accept: bool) -> &'static str {
     if can_accept { ", or accept the lead with LaneOptions::accept_far_lanes" } else { "" }
 }

@@ -25,7 +25,7 @@ use crate::space::Space;
 use crate::state::{State, Status};
 use crate::telemetry;
 
-/// How long a file can take: the lane of a killed process is free at once, because it has the same name.
+/// How long a file can take: the lane of a killed process is free immediately, because it has the same name.
 const FILE_PATIENCE: Duration = Duration::from_secs(15);
 
 /// Mints the IDs of one process in a lane granted by a register.
@@ -94,7 +94,7 @@ struct LaneGenerator<C, const STRIPES: usize> {
 }
 
 impl LeasedGenerator {
-    /// Opens a generator for the only process that mints, with a file of its own as the register. There is nothing to configure.
+    /// Opens a generator for the only process that mints, with its own file as the register. There is nothing to configure.
     ///
     /// After a crash no ID is repeated, whatever the clock shows, because the next process starts after everything this one can
     /// have minted. That can be ahead of the clock by the horizon, 10 s.

@@ -39,7 +39,7 @@ pub(crate) trait Tenant: Send {
     /// Raises the ceiling of the running generator.
     fn raise(&mut self, ceiling_ms: u64);
 
-    /// Ends the running generator for ever, and returns the first unix millisecond after each stamp that it has minted
+    /// Ends the running generator permanently, and returns the first unix millisecond after each stamp that it has minted
     /// or that a call under way will return; 0 if there is none. Called again it returns the same.
     fn seal(&mut self) -> u64;
 }
@@ -55,7 +55,7 @@ pub(crate) struct Lease {
 
 /// The keeper of one register.
 ///
-/// When it is dropped, its thread seals and releases, and nobody waits for it. In a forked child it does nothing.
+/// When it is dropped, its thread seals and releases, and no one waits for it. In a forked child it does nothing.
 #[derive(Debug)]
 pub(crate) struct Keeper {
     background: Background<Vec<State>>,
@@ -64,7 +64,7 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    /// Starts the thread. Each lease looks for a lane of the space at once.
+    /// Starts the thread. Each lease looks for a lane of the space immediately.
     pub(crate) fn start<R, C>(
         register: R,
         clock: BelievedClock<C>,
@@ -85,7 +85,7 @@ impl Keeper {
         Ok(Self { background, in_child })
     }
 
-    /// Makes the thread check at once whether a generator needs a higher ceiling.
+    /// Makes the thread check immediately whether a generator needs a higher ceiling.
     pub(crate) fn wake(&self) {
         self.background.wake();
     }

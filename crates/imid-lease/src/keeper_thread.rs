@@ -155,7 +155,7 @@ struct Rota {
     waiting: BTreeMap<String, VecDeque<u64>>,
     /// The last list, for those who still have to take it. All of them wanted it before it was made.
     given: Option<Given>,
-    /// The last list of each prefix, while somebody looks for a lane.
+    /// The last list of each prefix, while someone looks for a lane.
     listings: HashMap<String, Listing>,
     /// How many jobs look for a lane.
     seeking: usize,
@@ -178,7 +178,7 @@ struct Member {
 }
 
 impl Rota {
-    /// Takes new jobs, and makes those due that were woken. Who waits for a list goes on waiting.
+    /// Takes new jobs, and makes those due that were woken. Those that wait for a list keep waiting.
     fn wake(&mut self, jobs: Vec<Box<dyn Job>>) {
         for (number, member) in &mut self.jobs {
             if member.job.take_wake()
@@ -196,7 +196,7 @@ impl Rota {
         }
     }
 
-    /// Lets one job go on, or makes one list. Returns whether there was something to do.
+    /// Lets one job continue, or makes one list. Returns whether there was something to do.
     fn step(&mut self) -> bool {
         let is_wanted = self.given.is_some() || !self.waiting.is_empty();
         if let Some(&(due_ms, number)) = self.due.first()
@@ -229,7 +229,7 @@ impl Rota {
         self.due.first().map(|(due_ms, _)| *due_ms)
     }
 
-    /// Lets a job go on. Returns whether it has written.
+    /// Lets a job continue. Returns whether it has written.
     fn proceed(&mut self, number: u64) -> bool {
         let Some((next, written)) = self.call(number, |job| (job.proceed(), job.take_written())) else { return false };
         let has_written = !written.is_empty();

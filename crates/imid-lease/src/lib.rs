@@ -1,7 +1,7 @@
 //! Lanes for [`imid`], leased from a shared register, so that every ID is unique regardless of clocks and networks.
 //!
 //! A lease says: "this lane, IDs with a time below the ceiling". A process writes the ceiling to the register with a
-//! compare-and-set before it uses it, and nobody else lowers it. A process that is paused or partitioned or has a wrong clock can
+//! compare-and-set before it uses it, and no one else lowers it. A process that is paused or partitioned or has a wrong clock can
 //! therefore mint only IDs that no other process will ever mint. Timeouts decide only how soon the lane of a dead process is
 //! reused.
 //!
@@ -72,7 +72,7 @@
 //!
 //! Everything that mints works in memory and is safe in an async task. Constructors and drops return immediately: a thread of the
 //! crate talks to the store, so a busy runtime cannot delay a renewal. `wait_until_open`, `generate_within` and `close_within` wait
-//! for at most the given time. Their async twins, such as [`generate_async`](LeasedGenerator::generate_async), work in every async
+//! for at most the given time. Their async forms, such as [`generate_async`](LeasedGenerator::generate_async), work in every async
 //! runtime, and dropping their futures loses nothing. Calls of a [`Register`] and of [`admin`] wait for the store.
 //!
 //! # Cost

@@ -34,7 +34,7 @@ pub struct LaneRecord {
     pub horizon_ms: u64,
     /// The first unix millisecond that the holder must not use; the next holder starts here.
     pub ceiling_ms: u64,
-    /// Whether somebody has it.
+    /// Whether someone has it.
     pub state: LaneState,
 }
 

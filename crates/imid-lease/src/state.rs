@@ -27,7 +27,7 @@ pub struct Status {
     pub others: Option<Others>,
     /// How many lanes or worker IDs the space has.
     pub lanes: u32,
-    /// How far ahead of the clock a process begins that takes a lane now: where the nearest lane begins, as of the last look at
+    /// How far ahead of the clock a process that takes a lane now begins: where the nearest lane begins, as of the last look at
     /// the register; zero if one is not ahead. `None` until it was read.
     pub nearest_lane: Option<Duration>,
     /// How many milliseconds the store's clock was ahead of this process's when it was last asked, or `None` if the store has no
@@ -60,7 +60,7 @@ pub struct Status {
 
 impl Status {
     /// Returns whether three quarters of the lanes are taken, as of the last look at the register. Once all are, a new process
-    /// waits: add lanes (`imid lane resize`) before. A space with a single lane is for a single process, and is never meant.
+    /// waits, so add lanes first (`imid lane resize`). A space with a single lane is for a single process; this is `false` for it.
     pub fn is_nearly_full(&self) -> bool {
         let own = usize::from(self.phase == Phase::Holding);
         let held = self.others.map_or(0, |others| others.lanes) + own;
@@ -68,8 +68,8 @@ impl Status {
     }
 
     /// Returns whether each lane begins more than a second ahead of the clock, as of the last look at the register. A process that
-    /// crashes now goes on ahead of the clock, and so do the rooms in which it mints. Have as many lanes as processes, times one and
-    /// the crashes within a horizon (`imid lane resize`). A space with a single lane is never meant.
+    /// crashes now continues ahead of the clock, and so do the rooms in which it mints. Have as many lanes as processes, times one
+    /// plus the crashes of each per horizon (`imid lane resize`). For a space with a single lane, this is `false`.
     pub fn lacks_near_lanes(&self) -> bool {
         self.lanes > 1 && self.nearest_lane.is_some_and(|ahead| ahead > Duration::from_secs(1))
     }
@@ -77,7 +77,7 @@ impl Status {
 
 /// What other processes have in a space, as of the last look at the register.
 ///
-/// A process looks while it searches for a lane. While it holds one it looks once a minute, or once in as many seconds as
+/// A process looks while it searches for a lane. While it holds one it looks once per minute, or once in as many seconds as
 /// the space has records if that is longer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -85,7 +85,7 @@ pub struct Others {
     /// How many lanes they held with a ceiling ahead of this clock. They could mint in these.
     pub lanes: usize,
     /// How far the furthest of their ceilings was ahead of this clock; zero if none was. The lanes that they had given back
-    /// count too: the IDs of such a lane end there. More than the longest horizon and `max_skew` together means that a
+    /// count as well: the IDs of such a lane end there. More than the longest horizon and `max_skew` together means that a
     /// clock is wrong, or was.
     pub lead: Duration,
     /// How long ago the look was.
@@ -109,12 +109,12 @@ pub(crate) struct State {
     pub(crate) stopped: Option<Stopped>,
     /// The monotonic time of the next call.
     pub(crate) next_ms: u64,
-    /// The monotonic time at which a lane can be taken, if nobody gives one back before.
+    /// The monotonic time at which a lane can be taken, if no one gives one back before.
     pub(crate) next_time_out_ms: Option<u64>,
     pub(crate) held_by_others: usize,
     pub(crate) far_ahead: Option<FarAhead>,
     pub(crate) start: Start,
-    /// Whether the last call has failed with an error that a retry does not mend.
+    /// Whether the last call has failed with a permanent error.
     pub(crate) is_refused: bool,
     /// Whether the lease was given back, or there was none.
     pub(crate) is_given_back: bool,

@@ -13,7 +13,7 @@ use crate::telemetry::call;
 /// The least time between two looks.
 const LEAST_MS: u64 = 60_000;
 
-/// The time between two looks for each record that was found, so that a process reads one record a second at most. The lanes of
+/// The time between two looks for each record that was found, so that a process reads at most one record per second. The lanes of
 /// an earlier number of lanes stay, so there can be many more of them than lanes.
 const RECORD_MS: u64 = 1_000;
 

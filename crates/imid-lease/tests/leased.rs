@@ -180,6 +180,25 @@ fn a_room_that_a_host_far_ahead_has_posted_in_is_open_after_one_look() {
     }
 }
 
+/// A call that must wait raises the ceiling. If it does not come back, its wish is not one for the next lane.
+#[test]
+fn the_wish_of_a_call_counts_once() {
+    let register = FaultyRegister::new();
+    let ids = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
+    let ceiling = || ids.status().ceiling_ms.unwrap();
+    let last = imid::MessageId::last_at(ceiling() + 900).unwrap();
+    assert!(ids.generate_after(Some(last), room()).unwrap_err().is_used_up());
+    wait_until("a higher ceiling", || ceiling() > last.timestamp_ms());
+    admin::free(&mut register.clone(), "lanes", ids.status().lane.unwrap(), FreeIf::Forced).unwrap();
+    wait_until("another lane", || ids.status().lost == 1 && ids.status().phase == Phase::Holding);
+    let taken = Instant::now();
+    while taken.elapsed() < 300 * MS {
+        let ahead_ms = ceiling().saturating_sub(SystemClock.now_ms().unwrap());
+        assert!(ahead_ms <= 1_000, "{ahead_ms} ms ahead, expected the horizon at most");
+        thread::sleep(MS);
+    }
+}
+
 #[test]
 fn a_register_that_does_not_answer_stops_nobody_before_the_ceiling() {
     let register = FaultyRegister::new();

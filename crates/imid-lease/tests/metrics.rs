@@ -119,6 +119,9 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
     for _ in 0..2 {
         renewed.observe(ahead(3_600_000)).unwrap_err();
     }
+    let forged = LeasedGenerator::open(MemoryRegister::new(), options("forged")).and_then(opened).unwrap();
+    let refused = forged.generate_after_within(Some(ahead(3_600_000)), SessionTag::from_u32(0).unwrap(), 20_000 * MS);
+    assert!(refused.unwrap_err().is_skew());
     let leading = LeasedGenerator::open(MemoryRegister::new(), options("leading")).and_then(opened).unwrap();
     leading.observe(ahead(450)).unwrap();
     leading.generate_within(SessionTag::from_u32(0).unwrap(), 1_000 * MS).unwrap();
@@ -211,6 +214,10 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
     for call in [("list", "ok"), ("write", "ok"), ("time", "ok"), ("write", "error"), ("list", "error")] {
         assert!(calls.contains(&(call.0.to_owned(), call.1.to_owned())), "{call:?} of {calls:?}");
     }
+    // The call that has looked at the lanes first may have been refused before as one that must wait.
+    let skew = reasons.remove(&("forged".to_owned(), "skew".to_owned()));
+    assert_eq!(skew, Some(1.0), "{reasons:?}");
+    reasons.remove(&("forged".to_owned(), "used_up".to_owned()));
     let reasons: Vec<_> =
         reasons.iter().map(|((space, reason), value)| (space.as_str(), reason.as_str(), *value)).collect();
     assert_eq!(reasons, [("none", "opening", 3.0), ("released", "closed", 2.0)]);

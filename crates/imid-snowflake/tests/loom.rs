@@ -248,6 +248,22 @@ fn a_paused_call_stays_below_the_ceiling_of_a_node_that_was_swapped_out() {
     });
 }
 
+/// The spare node was granted for less time than the first one. A thread that was paused before the swap asks for the ceiling of the
+/// node that it finds in the word.
+#[test]
+fn a_paused_call_stays_below_the_ceiling_of_the_node_that_was_swapped_in() {
+    loom::model(|| {
+        let (ids, _) = granted([T + 9, T]);
+        let minting = beside(&ids, |ids| ids.generate());
+        ids.clock().set(T - 1);
+        let swapped = ids.generate();
+        ids.clock().set(T + 1);
+        for id in [minting.join().unwrap(), swapped].into_iter().flatten() {
+            assert!(id.timestamp_ms() < [T + 9, T][id.node() as usize], "{id:?}");
+        }
+    });
+}
+
 #[test]
 fn a_swap_at_the_ceiling_stays_below_the_ceiling_of_the_new_node() {
     loom::model(|| {

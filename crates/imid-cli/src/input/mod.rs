@@ -209,7 +209,7 @@ impl Input {
 /// The key that ends what a person types.
 const END_KEY: &str = if cfg!(windows) { "Ctrl-Z and Enter" } else { "Ctrl-D" };
 
-/// Opens a file, or standard input if there is no path. Returns its name for errors, too.
+/// Opens a file, or standard input if there is no path. Returns its name for errors as well.
 fn source(path: Option<&Path>, what: &str) -> Result<(Source, String), Stop> {
     check_is_not_stdout(path)?;
     let Some(path) = path else {

@@ -148,7 +148,9 @@ fn three_quarters_of_the_lanes_and_lanes_without_a_description_are_named() {
     let mut hold = |space: &str, lane: u32| {
         let record = "imid-lease/1 lane version=1 token=0000000000000001 holder=web horizon=60000";
         let text = format!("{record} ceiling={ceiling_ms} held");
-        assert!(register.compare_and_set(&format!("{space}/1/{lane:05}"), None, &text).unwrap());
+        let key = format!("{space}/1/{lane:05}");
+        let seen = register.read(&key).unwrap();
+        assert!(register.compare_and_set(&key, seen.as_deref(), &text).unwrap());
     };
     (0..11).for_each(|lane| hold("lanes", lane));
     let changes = || lines(&doctor(&path, &[]).ok(), "change").into_iter().map(str::to_owned).collect::<Vec<_>>();
@@ -160,9 +162,61 @@ fn three_quarters_of_the_lanes_and_lanes_without_a_description_are_named() {
     assert!(found[0].starts_with("12 of 16 lanes of lanes are held"), "{found:?}");
     assert!(found[1].starts_with("the space lost has lanes and no record lost/meta"), "{found:?}");
     (12..15).for_each(|lane| hold("lanes", lane));
-    assert!(!changes().iter().any(|change| change.starts_with("each lane")), "one was never used");
+    assert!(!changes().iter().any(|change| change.starts_with("each lane")), "one is free");
     hold("lanes", 15);
     assert!(changes()[0].starts_with("each lane of lanes begins more than 1 s ahead"), "{:?}", changes());
+}
+
+// A register in a file is weak on Windows, and the doctor names that.
+#[cfg(not(windows))]
+#[test]
+fn a_space_that_was_just_created_needs_no_change_and_one_that_begins_in_an_hour_does() {
+    let (_folder, path) = folder();
+    let url = format!("file:{}", path.display());
+    imid_args(&["lane", "create", "--bits", "3", "--register", &url], "").ok();
+    let out = doctor(&path, &[]).ok();
+    assert_eq!(lines(&out, "change"), ["nothing that this command can see"], "{out}");
+    assert!(lines(&out, "space")[0].contains(", created or recovered to begin in 1"), "{out}");
+    assert_eq!(
+        imid_args(&["lane", "recover", "--horizon", "1h", "--max-skew", "5s", "--register", &url], "").status,
+        0
+    );
+    let out = doctor(&path, &[]).ok();
+    let changes = lines(&out, "change");
+    assert!(changes.len() == 1 && changes[0].starts_with("lanes was created or recovered to begin 36"), "{out}");
+}
+
+/// Whoever replaces the description of a space by hand does not close its lanes.
+#[test]
+fn a_holder_that_the_description_does_not_know_is_named() {
+    let (_folder, path) = folder();
+    let ids = lease(&path, "web-1");
+    let mut register = FileRegister::shared(&path).unwrap();
+    let meta = register.read("lanes/meta").unwrap().unwrap();
+    let (key, _) = register.list("lanes/1/").unwrap().remove(0);
+    let strays = || {
+        let out = doctor(&path, &[]).ok();
+        lines(&out, "change")
+            .into_iter()
+            .filter(|change| change.contains("does not describe"))
+            .map(str::to_owned)
+            .collect()
+    };
+    let found: Vec<String> = strays();
+    assert_eq!(found, Vec::<String>::new());
+    let other = meta.replace("era=1", "era=2");
+    assert!(register.compare_and_set("lanes/meta", Some(&meta), &other).unwrap());
+    let expected = format!(
+        "1 lanes of lanes are held that lanes/meta does not describe (2 lanes, era 2), such as {key} by web-1: it was replaced, and \
+         IDs can be duplicated; stop these holders"
+    );
+    assert_eq!(strays(), [expected]);
+    // Fewer lanes in the same era.
+    let fewer = meta.replace("bits=1", "bits=0");
+    assert!(register.compare_and_set("lanes/meta", Some(&other), &fewer).unwrap());
+    assert_eq!(strays().len(), usize::from(key.ends_with('1')));
+    ids.close();
+    assert_eq!(strays(), Vec::<String>::new());
 }
 
 // A register in a file is weak on Windows, and the doctor names that.

@@ -1,20 +1,20 @@
-//! How often IDs repeat, for each way to deploy, and what to do about it.
+//! How often IDs repeat, for each kind of deployment, and what to do about it.
 
 use super::repeats::{MODES, Mode, Pairs, YEAR_S, probability};
 use super::traffic::Sessions;
 
-/// How often IDs repeat, for some ways to deploy.
+/// How often IDs repeat, for several kinds of deployment.
 #[derive(Clone, Debug)]
 pub struct Forecast {
     /// Number of hosts.
     pub hosts: u32,
     /// The rates.
     pub sessions: Sessions,
-    /// The ways to deploy, those with the most equal IDs first.
+    /// The deployments, those with the most equal IDs first.
     pub rows: Vec<Row>,
 }
 
-/// A way to deploy.
+/// A kind of deployment.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Row {
     /// Which host mints for a session.
@@ -23,7 +23,7 @@ pub struct Row {
     pub equal_ids: f64,
     /// What must hold so that no ID repeats, or `None` if IDs can repeat.
     pub condition: Option<&'static str>,
-    /// Messages per second at which one pair a year is expected; `None` if no pair is possible.
+    /// Messages per second at which one pair per year is expected; `None` if no pair is possible.
     pub one_a_year_at: Option<f64>,
 }
 
@@ -61,14 +61,14 @@ impl Forecast {
         needed.ceil().max(1.0)
     }
 
-    /// Returns the way to deploy that repeats no ID and costs the least.
+    /// Returns the deployment that repeats no ID and costs the least.
     pub fn recommended(&self) -> Mode {
         if self.hosts == 1 { Mode::AnyHost } else { Mode::Lease }
     }
 }
 
 impl Row {
-    /// Returns the expected pairs of equal IDs in a year.
+    /// Returns the expected pairs of equal IDs per year.
     pub fn per_year(&self) -> f64 {
         self.equal_ids * YEAR_S
     }

@@ -2,17 +2,17 @@
 
 use super::traffic::Sessions;
 
-/// Seconds of a year of 365.25 days.
+/// The seconds in a year of 365.25 days.
 pub const YEAR_S: f64 = 31_557_600.0;
 
 /// The time that two equal IDs have in common, in seconds.
 const MILLISECOND_S: f64 = 1e-3;
 
 /// Number of spins: 12 bits. Seeded starts are unrelated, so two IDs of one session and millisecond that two hosts mint
-/// have one spin with a probability of 1 in so many.
+/// have the same spin with a probability of 1 in this number.
 const SPINS: f64 = 4_096.0;
 
-/// Number of session hashes: 22 bits. Two sessions of one type share a hash with a probability of 1 in so many.
+/// Number of session hashes: 22 bits. Two sessions of one type share a hash with a probability of 1 in this number.
 const HASHES: f64 = 4_194_304.0;
 
 /// `UUIDv7` with all of its free bits random: 12 of `rand_a` and 62 of `rand_b` (RFC 9562, 5.7).
@@ -74,7 +74,7 @@ impl Mode {
     }
 }
 
-/// Pairs of messages that have one millisecond, per second. Whichever hosts mint their IDs.
+/// Pairs of messages that share a millisecond, per second, whichever hosts mint their IDs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Pairs {
     /// Messages of one session, which arrive independently. The number grows with the square of the rate.
@@ -93,7 +93,7 @@ impl Pairs {
         }
     }
 
-    /// Returns the equal IDs per second: pairs of messages that get one ID.
+    /// Returns the equal IDs per second: pairs of messages that get the same ID.
     ///
     /// Two hosts mint the IDs of a pair with probability 1 - 1/hosts. The shards and lanes of [`Mode::ByShard`],
     /// [`Mode::Lanes`] and [`Mode::Lease`] have no such pair while their conditions hold.
@@ -107,7 +107,7 @@ impl Pairs {
         }
     }
 
-    /// Returns by how much all rates have to grow until one pair of equal IDs a year is expected. `None` if no pair is
+    /// Returns by how much all rates have to grow until one pair of equal IDs per year is expected. `None` if no pair is
     /// possible.
     pub fn growth_to_one_a_year(self, mode: Mode, hosts: u32) -> Option<f64> {
         let growth = (self.equal_ids(mode, hosts) * YEAR_S).sqrt().recip();

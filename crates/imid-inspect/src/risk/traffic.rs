@@ -58,7 +58,7 @@ impl fmt::Display for SessionsError {
 }
 
 impl Sessions {
-    /// Distributes `rate` messages a second over `count` sessions.
+    /// Distributes `rate` messages per second over `count` sessions.
     ///
     /// The first sessions have the rates of `busiest`. Of the others, the one of rank k has a share in proportion to
     /// k^-`zipf`, and at most the least rate of `busiest`. With 0 all have the same rate.
@@ -105,7 +105,7 @@ impl Sessions {
     }
 }
 
-/// Returns what `count` sessions at a limit have, even if there are none and no limit.
+/// Returns the total rate of `count` sessions at a limit, even if there are none and no limit.
 fn limited(count: f64, limit: f64) -> f64 {
     if count > 0.0 { count * limit } else { 0.0 }
 }

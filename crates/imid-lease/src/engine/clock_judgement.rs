@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::record::{LaneRecord, LaneState, Token};
 
 /// How long a jump forward must last until it is believed: the machine was then suspended in a way that its monotonic
-/// clock cannot see, or somebody corrected a clock that was behind.
+/// clock cannot see, or someone corrected a clock that was behind.
 pub(crate) const LASTING_MS: u64 = 60_000;
 
 /// One reading of both clocks of a process, in milliseconds.
@@ -79,7 +79,7 @@ impl Known {
     /// time is not used. Without holders, and if as many are near both, the store's time stays.
     ///
     /// A holder that has died has its ceiling near the time of its death, which a clock can still show: that of a machine that
-    /// was off and goes on from the time that it has saved. So a holder votes once its record has changed while it was watched.
+    /// was off and continues from the time that it has saved, so a holder votes once its record has changed while it was watched.
     /// Returns whether the others could change nothing, or have had the time to.
     pub(crate) fn vote(&mut self, reading: Reading, max_skew_ms: u64, holders: &Holders) -> bool {
         let Reading { wall_ms: Some(wall_ms), mono_ms } = reading else { return true };
@@ -102,7 +102,7 @@ impl Known {
     /// Returns whether a jump forward has lasted long enough to be believed. If the store has a time, the store's time
     /// decides instead.
     ///
-    /// A jump back is never believed: others go on, and this process would find all lanes ahead of its time.
+    /// A jump back is never believed: others continue, and this process would find all lanes ahead of its time.
     fn has_lasted(&mut self, found: i64, mono_ms: u64, max_skew_ms: u64) -> bool {
         if self.store.is_some() || self.good.is_none_or(|good| found < good) {
             self.jump = None;

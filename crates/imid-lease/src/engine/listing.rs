@@ -18,7 +18,7 @@ pub(crate) struct Found {
 pub(crate) struct Listing(Arc<Vec<(String, Arc<Found>)>>);
 
 impl Listing {
-    /// Takes what a register has listed. Records that are in the list before, too, are shared with it.
+    /// Takes what a register has listed. Records that were also in the previous list are shared with it.
     pub(crate) fn new(records: Vec<(String, String)>, before: &Self) -> Self {
         let before: HashMap<_, _> = before.0.iter().map(|(key, found)| (key.as_str(), found)).collect();
         let found = |(key, text): (String, String)| {
@@ -50,7 +50,7 @@ impl Found {
         Self { text, lane }
     }
 
-    /// Returns the record of the lane, if somebody has it.
+    /// Returns the record of the lane, if someone has it.
     pub(super) fn held(&self) -> Option<&LaneRecord> {
         self.lane.as_ref().filter(|lane| lane.state == LaneState::Held)
     }

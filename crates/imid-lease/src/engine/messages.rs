@@ -112,7 +112,7 @@ pub(crate) struct FarAhead {
     pub(crate) found_ms: u64,
     /// How far that one may be.
     pub(crate) most_ms: u64,
-    /// Whether the lanes that others hold are far ahead, too, so that it does not help to wait for one of them.
+    /// Whether the lanes that others hold are far ahead as well, so that it does not help to wait for one of them.
     pub(crate) are_all: bool,
 }
 

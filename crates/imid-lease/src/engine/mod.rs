@@ -2,8 +2,8 @@
 //! clock, no thread and no connection.
 //!
 //! A grant says: "this lane, stamps below the ceiling C". C is written to the register before it is used, by
-//! compare-and-set. It only grows. So a holder that is paused, cut off, or has a wrong clock can only mint stamps that
-//! no other holder is granted. `ci/rules.sh` takes each rule of the protocol away from this source, and checks that the
+//! compare-and-set. While the lane is held it only grows, so a holder that is paused, cut off, or has a wrong clock can
+//! only mint stamps that no other holder is granted. `ci/rules.sh` takes each rule of the protocol away from this source, and checks that the
 //! model (`src/simulation`) then finds a fault.
 //!
 //! The loop that drives an engine asks [`poll`](Engine::poll) for the next [`Action`], does it, and tells the outcome
@@ -161,6 +161,8 @@ pub(crate) struct Engine {
     looking_for_ms: u64,
     answered_ms: u64,
     backoff: Backoff,
+    /// When the last call was made.
+    called_at_ms: u64,
     /// When the lanes were listed, and when to list them again.
     listed_at_ms: u64,
     look_at_ms: u64,
@@ -216,6 +218,7 @@ impl Engine {
             acknowledged_at_ms: None,
             attempted_at_ms: None,
             backoff: Backoff::default(),
+            called_at_ms: 0,
             listed_at_ms: 0,
             look_at_ms: 0,
             pause_ms: 0,
@@ -251,6 +254,14 @@ impl Engine {
         self.random = (random >> 64) as u64;
         self.note(at);
         self.begin_to_close();
+        let action = self.act(at, random, token);
+        if matches!(action, Action::List | Action::Read { .. } | Action::Write { .. }) {
+            self.called_at_ms = at.mono_ms;
+        }
+        action
+    }
+
+    fn act(&mut self, at: Moment, random: u128, token: Token) -> Action {
         match &self.step {
             Step::Look { at_ms } if *at_ms > at.mono_ms => self.sleep(*at_ms),
             Step::Look { .. } => {
@@ -344,13 +355,15 @@ impl Engine {
     }
 
     /// Returns the wait after a call that has failed. The store may be overloaded by all who wait, so those who have no room
-    /// to mint leave it to those who have.
+    /// to mint leave it to those who have, for up to as long as the call has kept the store busy: if all of them came back at once,
+    /// it would be as long again.
     fn gap_ms(&self, at: Moment) -> u64 {
         let reached_ms = self.used_until_ms.max(at.now_ms.unwrap_or(0));
         let has_room = self.present.as_ref().is_some_and(|present| present.ceiling_ms > reached_ms);
         let horizon_ms = self.config.horizon_ms;
         let longest_ms = if has_room { horizon_ms / 8 } else { horizon_ms.min(LONGEST_GAP_MS) };
-        jittered(self.random, self.backoff.wait_ms(longest_ms)).max(SHORTEST_GAP_MS)
+        let took_ms = if has_room { 0 } else { at.mono_ms.saturating_sub(self.called_at_ms).min(longest_ms) };
+        jittered(self.random, self.backoff.wait_ms(longest_ms).max(took_ms)).max(SHORTEST_GAP_MS)
     }
 
     fn stop(&mut self, why: Stopped) {
@@ -390,7 +403,7 @@ impl Engine {
         self.is_released || self.unanswered.is_none() && self.present.as_ref().is_none_or(|present| present.is_lost)
     }
 
-    /// Returns whether the generator before is sealed, and the next one is to be started at once.
+    /// Returns whether the generator before is sealed, and the next one is to be started immediately.
     pub(crate) fn starts(&self) -> bool {
         matches!(self.step, Step::Start)
     }

@@ -237,7 +237,7 @@ impl Engine {
 
     /// Returns one of the lanes that are not ahead of the clock, by chance: processes that start together must not all try the
     /// same one. Without such a lane, returns the one that is least ahead, and one that is far ahead only if there is no other.
-    /// A process that has lost a race takes its own lane, for which nobody else competes.
+    /// A process that has lost a race takes its own lane, for which no one else competes.
     fn best(&self, at: Moment, token: Token) -> Option<Candidate> {
         let mix = |lane: u16| (token.0 ^ u64::from(lane)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let now_ms = at.now_ms.unwrap_or(0);
@@ -307,13 +307,13 @@ impl Engine {
         usable.all(|seen| self.far_of(at, seen).is_some())
     }
 
-    /// Returns whether it takes a lane that is far ahead of the clock. The user decides at the start. Later it goes on minting,
+    /// Returns whether it takes a lane that is far ahead of the clock. The user decides at the start. Later it continues minting,
     /// unless a near lane can become free.
     fn accepts_far(&self, at: Moment) -> bool {
         self.config.any_lead || self.present.is_some() && self.are_all_far(at)
     }
 
-    /// Returns how far the lanes are ahead of the clock, if all of them are far ahead, or all that nobody holds. A process that
+    /// Returns how far the lanes are ahead of the clock, if all of them are far ahead, or all that no one holds. A process that
     /// has minted is not told.
     fn find_far_ahead(&self, at: Moment) -> Option<FarAhead> {
         if self.config.any_lead || self.present.is_some() {

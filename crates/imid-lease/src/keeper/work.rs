@@ -76,7 +76,7 @@ struct Judgement {
     /// When they are listed again.
     look_at_ms: u64,
     is_listing: bool,
-    /// The list has failed, so the lease goes on first.
+    /// The list has failed, so the lease continues first.
     has_failed: bool,
 }
 
@@ -92,7 +92,7 @@ struct Work<R, C> {
     judgement: Judgement,
     /// Of the space of all leases.
     survey: Survey,
-    /// The lease whose turn it is, and when the first one of those before it wants to go on.
+    /// The lease whose turn it is, and when the first one of those before it wants to continue.
     turn: usize,
     next_ms: Option<u64>,
     has_begun: bool,
@@ -212,7 +212,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         }
     }
 
-    /// Lets each lease go on in turn, until one wants a list or all sleep.
+    /// Lets each lease continue in turn, until one wants a list or all sleep.
     fn proceed(&mut self, owner: &KeeperOwner) -> Next {
         if !std::mem::replace(&mut self.has_begun, true) {
             self.begin(owner);

@@ -8,7 +8,7 @@ use super::list::{Failure, List};
 use super::{Stock, Trouble};
 use crate::background::{Backoff, LONGEST_WAIT_MS, Owner};
 
-/// The longest wait for the store's time to go on.
+/// The longest wait for the store's time to advance.
 const GAP: Duration = Duration::from_millis(100);
 
 /// How long the end waits until worker IDs can go back that were used ahead of the store's time.
@@ -93,7 +93,7 @@ impl<L: List> Work<L> {
     }
 }
 
-/// Counts a worker ID whose call had no answer: nobody knows where it is.
+/// Counts a worker ID whose call had no answer: no one knows where it is.
 fn moved<T>(owner: &Owner<Stock>, result: Result<T, Failure>) -> Result<T, Trouble> {
     owner.state().lost += u64::from(matches!(result, Err(Failure::Unknown(_))));
     Ok(result?)
@@ -120,7 +120,7 @@ impl Stock {
         Ok(())
     }
 
-    /// Counts what is not in the list when the thread ends: nobody pushes it.
+    /// Counts what is not in the list when the thread ends: no one pushes it.
     fn end(&mut self) {
         self.lost += (self.spares.len() + self.in_use.len()) as u64;
         self.spares.clear();

@@ -29,12 +29,12 @@ use imid::fork::Process;
 /// etcd keeps every version of a record until it is compacted: start it with `--auto-compaction-retention=1h`, or 16
 /// lanes fill its default quota in about 19 days.
 ///
-/// It speaks to the JSON gateway that each member has on its client port. So it needs no gRPC and no protobuf compiler.
+/// It speaks to the JSON gateway that each member has on its client port, so it needs no gRPC and no protobuf compiler.
 /// A member that is started with `--enable-grpc-gateway=false` cannot be used.
 ///
 /// etcd has no call that tells the time. The time of this register is the date of a reply, and right to half a second. If it is
 /// more than 2 s from the system's clock, all members in the URL are asked, and the time in the middle of theirs and the system's
-/// is taken. So name each member in the URL: one with a wrong clock is then outvoted.
+/// is taken, so name each member in the URL: one with a wrong clock is then outvoted.
 pub struct EtcdRegister {
     /// `host:port` of each member.
     members: Vec<String>,

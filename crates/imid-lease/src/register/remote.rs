@@ -424,7 +424,7 @@ mod tests {
         }
     }
 
-    /// A server that does not let anybody in while `is_away`. Notes how long each attempt may take.
+    /// A server that does not let anyone in while `is_away`. Notes how long each attempt may take.
     #[derive(Default)]
     struct Away {
         is_away: AtomicBool,

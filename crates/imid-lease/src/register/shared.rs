@@ -13,6 +13,7 @@ use crate::clock::monotonic_ms;
 use crate::engine::clock_judgement::{offset, time_of};
 use crate::keeper_thread::KeeperThread;
 use crate::options::millis;
+use crate::record::RegisterRecord;
 
 /// A register that several holders in a process share, so that the process has one connection. Clones are the same register.
 ///
@@ -27,7 +28,8 @@ use crate::options::millis;
 /// ```
 ///
 /// Calls are served first come, first served. One thread keeps all leases and worker IDs that were opened with clones of one
-/// `SharedRegister`; one list answers all that wait for it, and one reading of the store's time all calls within a second. A lease
+/// `SharedRegister`; one list answers all that wait for it, and one reading of the store's time, or of the register's name, all calls
+/// within a second. A lease
 /// and a segment make one call at a time, so **with n holders a call can take n time limits** while the store does not answer. On a
 /// slow store, leases hold while their number times the time of a call is at most a tenth of the horizon, 1 s by default. Each
 /// worker ID counts as a lease. [`promise`](Register::promise) and [`name`](Register::name) do not wait.
@@ -44,14 +46,15 @@ struct Shared {
     /// The promise of the register after the last call, apart from it, so that reading it does not wait for a call.
     promise: Mutex<Promise>,
     turns: Mutex<Turns>,
-    /// Locked only by the thread whose turn it is. A mutex alone is not fair: a thread that calls again at once is faster than
+    /// Locked only by the thread whose turn it is. A mutex alone is not fair: a thread that calls again immediately is faster than
     /// one that has to wake up, and a measured call waited for 757 others of 20 ms.
     register: Mutex<Kept>,
     thread: KeeperThread,
 }
 
-/// For how long one reading of the store's time answers all calls: a thousand leases ask for it a hundred times per second.
-const TIME_MS: u64 = 1_000;
+/// For how long one reading of the store's time answers all calls, and one of the record that names the register: a thousand leases
+/// ask for the time a hundred times per second, and each of them for the record when it starts.
+const FRESH_MS: u64 = 1_000;
 
 /// Who waits for a turn.
 #[derive(Default)]
@@ -75,6 +78,21 @@ struct Kept {
     register: Box<dyn Register>,
     /// The store's time, as its offset to the monotonic clock, and when it was read.
     time: Option<(i64, u64)>,
+    /// The record that names the register, and when it was read. Nobody changes it.
+    identity: Option<(String, u64)>,
+}
+
+impl Kept {
+    fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+        if key != RegisterRecord::KEY {
+            return self.register.read(key);
+        }
+        let asked_ms = monotonic_ms();
+        if self.identity.as_ref().is_none_or(|(_, read_ms)| read_ms + FRESH_MS <= asked_ms) {
+            self.identity = self.register.read(key)?.map(|text| (text, asked_ms));
+        }
+        Ok(self.identity.as_ref().map(|(text, _)| text.clone()))
+    }
 }
 
 /// Ends the turn when it is dropped, even after a panic.
@@ -105,7 +123,7 @@ impl SharedRegister {
             process: Process::current(),
             promise: Mutex::new(register.promise()),
             turns: Mutex::default(),
-            register: Mutex::new(Kept { register: Box::new(register), time: None }),
+            register: Mutex::new(Kept { register: Box::new(register), time: None, identity: None }),
             thread: KeeperThread::default(),
         }))
     }
@@ -155,7 +173,7 @@ impl Shared {
 
 impl Register for SharedRegister {
     fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
-        self.call(|kept, _| kept.register.read(key))
+        self.call(|kept, _| kept.read(key))
     }
 
     fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
@@ -169,7 +187,7 @@ impl Register for SharedRegister {
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
         self.call(|kept, waited| {
             let asked_ms = monotonic_ms();
-            if kept.time.is_none_or(|(_, read_ms)| read_ms + TIME_MS <= asked_ms) {
+            if kept.time.is_none_or(|(_, read_ms)| read_ms + FRESH_MS <= asked_ms) {
                 kept.time = kept.register.now_ms()?.map(|time_ms| {
                     let middle_ms = asked_ms.midpoint(monotonic_ms());
                     (offset(time_ms, middle_ms), middle_ms)
@@ -245,6 +263,61 @@ mod tests {
         let callers = lock(&callers);
         assert!(callers.len() >= 2, "each lease has listed its space");
         assert!(callers.iter().all(|it| it.as_ref().is_some_and(|it| it.as_str() == "chat-3")), "{callers:?}");
+    }
+
+    /// A register that counts how often each key was read.
+    #[derive(Default)]
+    struct Counting(MemoryRegister, Arc<Mutex<Vec<String>>>);
+
+    impl Register for Counting {
+        fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+            lock(&self.1).push(key.into());
+            self.0.read(key)
+        }
+
+        fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+            self.0.list(prefix)
+        }
+
+        fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+            self.0.compare_and_set(key, seen, value)
+        }
+
+        fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+            self.0.now_ms()
+        }
+
+        fn promise(&self) -> Promise {
+            self.0.promise()
+        }
+    }
+
+    #[test]
+    fn one_reading_of_the_registers_name_answers_all_within_a_second_and_no_other_record_is_kept() {
+        let (begun, read) = (Instant::now(), Arc::<Mutex<Vec<String>>>::default());
+        let mut shared = SharedRegister::new(Counting(MemoryRegister::new(), Arc::clone(&read)));
+        for _ in 0..2 {
+            assert_eq!(shared.read("register").unwrap(), None, "somebody is about to write it");
+        }
+        for key in ["register", "lanes/meta"] {
+            assert!(shared.compare_and_set(key, None, "first").unwrap());
+        }
+        for _ in 0..100 {
+            assert_eq!(shared.read("register").unwrap().as_deref(), Some("first"));
+            assert_eq!(shared.read("lanes/meta").unwrap().as_deref(), Some("first"));
+        }
+        let count = |key: &str| lock(&read).iter().filter(|it| *it == key).count() as u64;
+        let seconds = begun.elapsed().as_secs();
+        assert!((3..=3 + seconds).contains(&count("register")), "{} in {seconds} s", count("register"));
+        assert_eq!(count("lanes/meta"), 100);
+        // An hour later, as far as it knows.
+        lock(&shared.0.register).identity.as_mut().unwrap().1 = 0;
+        let before = count("register");
+        while monotonic_ms() < FRESH_MS {
+            thread::yield_now();
+        }
+        shared.read("register").unwrap();
+        assert_eq!(count("register"), before + 1);
     }
 
     #[test]

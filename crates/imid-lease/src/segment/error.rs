@@ -105,8 +105,7 @@ impl SegmentError {
         matches!(self.0, SegmentKind::Forked)
     }
 
-    /// Returns whether waiting does not help. Only a store that does not answer, and a record that others write, can get better on
-    /// their own.
+    /// Returns whether waiting does not help. Only an unresponsive store and a contended record can recover on their own.
     pub const fn is_permanent(&self) -> bool {
         match &self.0 {
             SegmentKind::NoBlock { is_permanent, .. } => *is_permanent,

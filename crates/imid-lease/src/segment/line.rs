@@ -36,7 +36,7 @@ impl fmt::Display for LineRecord {
     }
 }
 
-/// Returns what fetches the blocks of the line of this name.
+/// Returns the function that fetches the blocks of the line with this name.
 pub(super) fn blocks<R: Register>(
     mut register: R,
     name: &str,

@@ -51,7 +51,7 @@ use crate::changes::{retry_within, within};
 use crate::error::with_causes;
 use crate::{Register, RegisterError};
 
-/// How long a call waits that finds no number.
+/// How long a call that finds no number waits.
 const PAUSE: Duration = Duration::from_millis(FIRST_WAIT_MS);
 
 /// Why a store has no block.
@@ -112,7 +112,7 @@ struct Numbers {
     /// Why there will be no other block.
     ended: Option<NumberKind>,
     last_error: Option<String>,
-    /// The last error is one that a retry does not mend.
+    /// The last error is permanent.
     is_refused: bool,
 }
 
@@ -202,7 +202,7 @@ impl Segment {
         self.0.changes().wait_async(self.until_open(timeout)).await
     }
 
-    /// Returns a look that breaks when there are numbers, when the store refuses this process, or after this time.
+    /// Returns a check that breaks when there are numbers, when the store refuses this process, or after this time.
     fn until_open(&self, timeout: Duration) -> impl FnMut() -> ControlFlow<Result<(), SegmentError>, Instant> {
         let mut until_known = within(timeout, || match self.0.state() {
             Some(numbers) => (numbers.has_begun() || numbers.is_refused).then_some(()),
@@ -335,7 +335,7 @@ fn checked(block: Block, step: Option<i64>) -> Result<Range<u64>, BlockError> {
     numbers.ok_or_else(|| refused(format!("expected a positive step, and numbers from 0 on, found {block:?}")))
 }
 
-/// Returns the error of an answer that stays the same until somebody changes the store.
+/// Returns the permanent error of an answer, which stays the same until someone changes the store.
 fn refused(what: impl Into<String>) -> BlockError {
     RegisterError::new(what).permanent().into()
 }

@@ -10,6 +10,8 @@
 
 mod bytes;
 mod description;
+#[cfg(test)]
+mod driver;
 mod exhaustive;
 mod fleet;
 mod generator;
@@ -22,6 +24,7 @@ mod restored;
 mod rooms;
 mod rules;
 
+mod steps;
 mod store;
 mod world;
 

@@ -15,7 +15,7 @@ pub(super) type Schedule = fn(Rules) -> Option<Fault>;
 const HOUR_MS: i64 = 3_600_000;
 
 impl World {
-    /// A process works, and all calls are answered at once.
+    /// A process works, and all calls are answered immediately.
     pub(super) fn run(&mut self, index: usize) {
         for _ in 0..20 {
             if !self.work(index) {
@@ -210,7 +210,7 @@ fn attempts(world: &World, index: usize) -> u64 {
     world.holders[index].engine.attempts()
 }
 
-/// An operator frees the lane by force, twice; the process goes on in another lane within the same millisecond. The
+/// An operator frees the lane by force, twice; the process continues in another lane within the same millisecond. The
 /// grant in between is not used.
 pub(super) fn a_lane_is_switched_within_a_millisecond(rules: Rules) -> Option<Fault> {
     let mut world = World::new(8, rules);
@@ -245,7 +245,7 @@ pub(super) fn stamps_ahead_of_the_clock_are_not_repeated_in_another_lane(rules: 
     world.fault
 }
 
-/// A machine is cloned. Both copies go on; one loses the lane.
+/// A machine is cloned. Both copies continue; one loses the lane.
 pub(super) fn a_machine_is_cloned(rules: Rules) -> Option<Fault> {
     let mut world = World::new(10, rules);
     let first = world.start("first", 1);
@@ -415,7 +415,7 @@ pub(super) fn a_clock_was_ahead_for_two_seconds(rules: Rules) -> Option<Fault> {
     world.fault
 }
 
-/// A process reads the description of the space and that the lane is held. The store then loses both: nobody has been told
+/// A process reads the description of the space and that the lane is held. The store then loses both: no one has been told
 /// that they were written.
 pub(super) fn a_description_that_was_read_is_lost(rules: Rules) -> Option<Fault> {
     let mut world = World::new(28, rules);

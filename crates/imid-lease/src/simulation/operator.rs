@@ -8,9 +8,9 @@ use crate::register::{Promise, Register, RegisterError};
 use crate::space::Space;
 
 /// A register that fails after a number of writes.
-struct HalfWay<'a> {
-    store: &'a mut Store,
-    writes: u32,
+pub(super) struct HalfWay<'a> {
+    pub(super) store: &'a mut Store,
+    pub(super) writes: u32,
 }
 
 impl Register for HalfWay<'_> {

@@ -25,7 +25,7 @@ pub(super) enum Weather {
     /// start again. Calls of the dead may still arrive. If there is nothing to restore, they wait until all ceilings
     /// are past.
     Restored,
-    /// The same as rough, and the store loses writes that it has acknowledged to nobody and that others may have read.
+    /// The same as rough, and the store loses writes that it has acknowledged to no one and that others may have read.
     Soft,
     /// The same as rough, and an operator frees lanes by force and changes the number of lanes, sometimes only half-way at first.
     Operated,
@@ -43,7 +43,11 @@ pub(super) const ALL: [Weather; 7] = [
 
 /// Plays one schedule.
 pub(super) fn play(seed: u64, weather: Weather, rules: Rules) -> World {
-    let mut world = World::new(seed, rules);
+    play_in(World::new(seed, rules), weather)
+}
+
+/// Plays one schedule in a new world.
+pub(super) fn play_in(mut world: World, weather: Weather) -> World {
     let bits = world.random.below(2) as u32;
     let holders = 1 + world.random.below(3);
     for index in 0..holders {
@@ -182,7 +186,7 @@ fn restore(world: &mut World, old: Store) {
     for holder in &mut world.holders {
         holder.is_alive = false;
     }
-    world.store = old;
+    world.restore_store(old);
     let horizon_ms = world.holders.iter().map(|holder| holder.config.horizon_ms).max().unwrap();
     let space = world.holders[0].config.space.clone();
     if world.store.records.is_empty() {

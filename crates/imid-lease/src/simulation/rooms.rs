@@ -65,7 +65,7 @@ fn offset(random: &mut Random) -> i64 {
 }
 
 impl World {
-    /// A process crashes, and starts again at once.
+    /// A process crashes, and starts again immediately.
     fn kill(&mut self, index: usize) {
         self.holders[index].restart();
         self.flights.retain(|flight| flight.holder != index);

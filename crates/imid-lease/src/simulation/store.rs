@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::rules::{Rule, Rules};
+use super::steps::Steps;
 use crate::engine::{Action, Listing, Outcome, Reply};
 use crate::record::{LaneRecord, MetaRecord};
 use crate::register::{Promise, Register, RegisterError};
@@ -13,11 +14,15 @@ pub(super) struct Store {
     pub(super) records: BTreeMap<String, String>,
     /// What was written since the last acknowledgement that has arrived: key, old value, new value. Each value is unique.
     unsynced: Vec<(String, Option<String>, String)>,
+    /// What has happened, to it and to the processes.
+    pub(super) steps: Steps,
 }
 
 /// A call that a process has made.
 #[derive(Clone, Debug)]
 pub(super) struct Flight {
+    /// Of all calls.
+    pub(super) number: u64,
     /// The process, and its start.
     pub(super) holder: usize,
     pub(super) incarnation: u64,
@@ -73,6 +78,9 @@ impl Store {
                 None => self.records.remove(key),
             };
         }
+        for (_, _, value) in lost.iter().rev() {
+            self.steps.note(|| format!("\tlose\t{value}"));
+        }
         lost.into_iter().map(|(_, _, value)| value).collect()
     }
 
@@ -93,7 +101,7 @@ fn version(text: &str) -> u64 {
         .unwrap()
 }
 
-/// For the operator's functions, which are answered at once.
+/// For the operator's functions, which are answered immediately.
 impl Register for Store {
     fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
         Ok(self.records.get(key).cloned())
@@ -108,6 +116,7 @@ impl Register for Store {
         let is_expected = self.records.get(key).map(String::as_str) == seen;
         if is_expected {
             self.records.insert(key.into(), value.into());
+            self.steps.note(|| format!("\toperate\t{key}\t{value}"));
             // It is acknowledged: it and the writes before it stay.
             self.unsynced.clear();
         }

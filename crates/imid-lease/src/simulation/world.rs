@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::generator::{Generator, Last};
 use super::holder::Holder;
 use super::rules::{Rule, Rules};
+use super::steps;
 use super::store::{Flight, Store};
 use crate::engine::Phase;
 use crate::engine::{Action, Config, FOLLOW_GAP_MS, MIN_GAP_MS, Outcome, Reply, Silence};
@@ -123,6 +124,7 @@ pub(super) struct World {
     /// A cloned machine shares leases up to here.
     pub(super) shared_until_ms: u64,
     instances: u64,
+    calls: u64,
     pub(super) minted: u64,
     /// No ceiling may be further ahead of true time.
     pub(super) max_lead_ms: u64,
@@ -158,6 +160,7 @@ impl World {
             minted_in: BTreeMap::new(),
             shared_until_ms: 0,
             instances: 0,
+            calls: 0,
             minted: 0,
             max_lead_ms: u64::MAX,
             width: 1,
@@ -222,6 +225,7 @@ impl World {
                     let end_ms = holder.generator.as_mut().map_or(0, |generator| generator.seal(rules, is_sealed));
                     let at = holder.moment(now_ms);
                     holder.engine.reply(at, Reply::Sealed { end_ms });
+                    self.note(index, || format!("seal\t{end_ms}"));
                 }
                 Action::Start(grant) => {
                     self.instances += 1;
@@ -244,9 +248,11 @@ impl World {
                 }
                 call => {
                     self.check_rate(index, &call);
+                    self.calls += 1;
                     let holder = &mut self.holders[index];
                     holder.is_waiting = true;
                     let flight = Flight {
+                        number: self.calls,
                         holder: index,
                         incarnation: holder.incarnation,
                         call,
@@ -254,6 +260,7 @@ impl World {
                         reply: None,
                         is_given_up: false,
                     };
+                    self.note(index, || steps::call(&flight));
                     self.flights.push(flight);
                     return true;
                 }
@@ -298,7 +305,9 @@ impl World {
     pub(super) fn advance(&mut self, flight: usize) {
         let flight_state = &mut self.flights[flight];
         if flight_state.reply.is_none() {
-            flight_state.reply = Some(self.store.make(&flight_state.call, self.rules));
+            let reply = self.store.make(&flight_state.call, self.rules);
+            self.store.steps.note(|| format!("\tmade\t{}\t{}", flight_state.number, steps::reply(&reply)));
+            flight_state.reply = Some(reply);
             return;
         }
         let flight = self.flights.swap_remove(flight);
@@ -331,6 +340,9 @@ impl World {
         if !flight.is_given_up {
             holder.is_waiting = false;
         }
+        let late = if flight.is_given_up { "late" } else { "reply" };
+        self.note(flight.holder, || format!("{late}\t{}\t{}", flight.number, steps::reply(&reply)));
+        let holder = &mut self.holders[flight.holder];
         let at = holder.moment(now_ms);
         holder.engine.reply(at, reply);
         self.check_lost(flight.holder);
@@ -342,7 +354,7 @@ impl World {
         }
     }
 
-    /// The store loses what it has acknowledged to nobody. Others may have read it.
+    /// The store loses what it has acknowledged to no one. Others may have read it.
     pub(super) fn lose_softly(&mut self) {
         for lost in self.store.lose() {
             for flight in &mut self.flights {
@@ -376,6 +388,8 @@ impl World {
             };
             let at = holder.moment(self.now_ms);
             holder.engine.reply(at, reply);
+            let (holder, number) = (flight.holder, flight.number);
+            self.note(holder, || format!("reply\t{number}\tunknown"));
         }
     }
 
@@ -455,7 +469,7 @@ impl World {
         }
     }
 
-    /// All paused threads of a process go on.
+    /// All paused threads of a process continue.
     pub(super) fn resume_threads(&mut self, index: usize) {
         if !self.can_run(index) {
             return;
@@ -488,6 +502,7 @@ impl World {
         self.trace(index, || {
             format!("minted {}..={} lane {lane} by {instance}", first_ms - START_MS, last_ms - START_MS)
         });
+        self.note(index, || format!("mint\t{lane}\t{first_ms}\t{last_ms}"));
         let holder = &mut self.holders[index];
         holder.minted += 1;
         holder.last = holder.last.max(Some(Last { ms: last_ms, instance }));

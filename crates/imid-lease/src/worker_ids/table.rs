@@ -25,7 +25,7 @@ struct Places {
     held: Vec<Place>,
     /// Worker IDs whose lease has ended while a generator had them. The generator has not put them back yet.
     ///
-    /// If such a worker ID is granted again, nobody may use it before that: a paused thread of the generator could mint
+    /// If such a worker ID is granted again, no one may use it before that: a paused thread of the generator could mint
     /// under the new grant as if it were the old one.
     abandoned: Vec<u32>,
     /// Grows with each worker ID that becomes spare, so that the first one in is the first one out.

@@ -7,15 +7,15 @@
 //! - An ID is minted by one exchange of the word. The exchange succeeds only if the word is what it was when it was
 //!   loaded.
 //! - **The word never has the same value twice.** Under one node the stamp only grows. A node that comes back from the
-//!   source has a floor after its last stamp. So a successful exchange proves that nothing has changed the word since it
+//!   source has a floor after its last stamp, so a successful exchange proves that nothing has changed the word since it
 //!   was loaded.
 //! - A floor is in the word. A thread that has loaded an earlier word cannot exchange it.
-//! - The end is in the word, too: a stamp that no transition leaves.
+//! - The end is in the word as well: a stamp that no transition leaves.
 //! - The generator's ceiling only grows. One that was loaded some time ago is too low, never too high.
 //! - The ceiling of a node is asked for after the word is loaded and before it is exchanged. If the exchange succeeds, the
-//!   generator had the node all that time, and an answer holds until the node is put back. So no word has to hold the
+//!   generator had the node all that time, and an answer holds until the node is put back, so no word has to hold the
 //!   ceiling of the present node, and a swap changes no word but one.
-//! - Both ceilings are ends of ticks. So an ID of a tick proves that they allow the whole tick, and the next ID of the tick
+//! - Both ceilings are ends of ticks, so an ID of a tick proves that they allow the whole tick, and the next ID of the tick
 //!   needs no further check. A floor leaves a full tick behind, or the last one, and neither has a next ID here.
 
 mod builder;
@@ -55,7 +55,7 @@ use state::{State, Steps, is_below};
 ///
 /// In a forked child, calls are an error, because the parent still has the node. Only a `static` generator that was not
 /// used before the fork cannot notice it: all children of a prefork server would mint under the same node. So **make
-/// the generator after the fork and give each process its own node**.
+/// the generator after the fork and give each process its own node**. **Without the feature `std`, forks are not detected.**
 ///
 /// ```
 /// use imid_snowflake::{Generator, Preset};
@@ -84,7 +84,7 @@ pub struct Generator<C = SystemClock, S = NoSpareNodes> {
 }
 
 /// A word that has its cache lines to itself, because each ID takes them from the other threads. A call reads the other
-/// fields, too. Two lines: the prefetcher of x86-64 fetches them in pairs.
+/// fields as well. Two lines: the prefetcher of x86-64 fetches them in pairs.
 #[repr(align(128))]
 struct Line(AtomicU64);
 
@@ -262,7 +262,7 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
         self.take_out_of_line()
     }
 
-    /// Lets the other thread go on for a while, and loads the word again.
+    /// Lets the other thread continue for a while, and loads the word again.
     #[cold]
     #[inline(never)]
     fn word_after_a_lost_race(&self) -> u64 {

@@ -10,7 +10,7 @@
 //! - The first stamp means that there is no last stamp. The transition begins after it.
 //! - The greatest stamp means that the generator is closed. No transition leads to it or leaves it.
 //!
-//! A floor is a last stamp too: the greatest stamp below the floor. So a floor needs no word of its own, and a swap
+//! A floor is a last stamp too: the greatest stamp below the floor, so a floor needs no word of its own, and a swap
 //! changes the floor together with the node.
 
 use super::error::Refusal;
@@ -147,7 +147,7 @@ impl Steps {
 
     /// Returns the ID after the last one, if it is in the same tick, and if this is the tick of the clock reading.
     ///
-    /// The first and the last tick of the layout have no such ID, because their stamps have other meanings, too.
+    /// The first and the last tick of the layout have no such ID, because their stamps have other meanings as well.
     #[inline]
     pub(super) const fn next(&self, last: u64, now_ms: u64, layout: &Layout) -> Option<u64> {
         let tick = if self.is_ms {

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use imid_lease::admin::{self, View};
-use imid_lease::record::LaneState;
+use imid_lease::record::{LaneRecord, LaneState, MetaRecord};
 use imid_lease::register::{Promise, Register, RegisterError, open_url, open_url_read_only, store_of_url};
 use serde_json::{Map, Value, json};
 
@@ -85,6 +85,59 @@ const MOST_LEAD_MS: u64 = 5_000;
 /// If each lane begins further ahead of the clock, it is reported, as `Status::lacks_near_lanes` does.
 const MOST_NEAREST_MS: u64 = 1_000;
 
+<<<<<<< HEAD
+=======
+/// If a space was created or recovered to begin further ahead of the clock, it is reported: longer than a horizon and a wrong clock explain.
+const MOST_FLOOR_MS: u64 = 120_000;
+
+/// What an adapter looks at, and what it cannot see, by the store.
+fn sight(store: &str) -> (&'static str, &'static [&'static str]) {
+    match store {
+        "postgres" => (
+            "fsync, full_page_writes, synchronous_standby_names beside standbys, slots and the timeline, an unlogged table",
+            &[
+                "whether the disk keeps what it has synced",
+                "whether a fail-over takes the synchronous standby",
+                "whether a backup was restored",
+            ],
+        ),
+        "mysql" => (
+            "innodb_flush_log_at_trx_commit, innodb_doublewrite, sync_binlog, Galera, the engine of the table",
+            &[
+                "whether the disk keeps what it has synced",
+                "whether replicas are semi-synchronous, and which one a fail-over takes",
+                "whether a backup was restored",
+            ],
+        ),
+        "redis" => ("no setting, because it is always weak", &["which acknowledged writes were lost"]),
+        "etcd" => (
+            "the size, the old versions, the alarms",
+            &[
+                "its quota, and whether it compacts by itself (--auto-compaction-retention)",
+                "whether it syncs its log, as it does without --unsafe-no-fsync",
+                "whether a snapshot was restored",
+            ],
+        ),
+        "zookeeper" => (
+            "no setting",
+            &[
+                "whether it syncs its log (forceSync), as it does by default",
+                "whether members lost their disks, so that a majority has forgotten writes",
+            ],
+        ),
+        "file" => (
+            "network file systems, other machines, links, the checksum",
+            &[
+                "whether the disk keeps what it has synced",
+                "whether the disk is thrown away with a container",
+                "whether the file is copied, or restored from a backup",
+            ],
+        ),
+        _ => ("nothing that this command knows of", &["what the documentation of its adapter names"]),
+    }
+}
+
+>>>>>>> main
 /// What was found: lines for people, each with a label, the members of the JSON object, and what to change.
 #[derive(Default)]
 struct Findings {
@@ -191,7 +244,10 @@ impl Doctor {
         for name in spaces {
             has_space |= name == self.space.name;
             let (text, object) = match admin::view(register, name) {
-                Ok(view) => look_at(name, &view, &mut found.changes),
+                Ok(view) => {
+                    found.changes.extend(strays(name, &view.meta, &records));
+                    look_at(name, &view, &mut found.changes)
+                }
                 // One that another version wrote does not hide the others.
                 Err(error) => {
                     let error = chain(&error);
@@ -262,6 +318,25 @@ fn undescribed(records: &[(String, String)]) -> BTreeSet<&str> {
     let is_described = |name: &str| records.iter().any(|(key, _)| key.strip_suffix("/meta") == Some(name));
     let names: BTreeSet<_> = names.collect();
     names.into_iter().filter(|name| !is_described(name)).collect()
+}
+
+/// Compares the lanes that are held with the description of their space. A change of the number of lanes closes those of before, so
+/// holders of others know another description.
+fn strays(name: &str, meta: &MetaRecord, records: &[(String, String)]) -> Option<String> {
+    let is_described = |era: &str, lane: &str| {
+        era.parse() == Ok(meta.era) && lane.parse::<u64>().is_ok_and(|lane| lane < 1 << meta.bits)
+    };
+    let mut strays = records.iter().filter_map(|(key, text)| {
+        let (era, lane) = key.strip_prefix(name)?.strip_prefix('/')?.split_once('/')?;
+        let record = LaneRecord::parse(text).ok().filter(|record| record.state == LaneState::Held)?;
+        (!is_described(era, lane)).then_some((key, record.holder))
+    });
+    let (key, holder) = strays.next()?;
+    let (count, lanes, era) = (1 + strays.count(), 1_u64 << meta.bits, meta.era);
+    Some(format!(
+        "{count} lanes of {name} are held that {name}/meta does not describe ({lanes} lanes, era {era}), such as {key} by {holder}: it \
+         was replaced, and IDs can be duplicated; stop these holders"
+    ))
 }
 
 fn failed(error: &RegisterError) -> Stop {
@@ -347,12 +422,13 @@ fn room(_: &str, _: &str, _: &mut Vec<String>) -> Result<Option<Room>, Stop> {
 /// Counts the lanes of a space, and finds those that need somebody. Returns the line and the object of the space.
 fn look_at(name: &str, view: &View, changes: &mut Vec<String>) -> (String, Value) {
     let (mut held, mut unused, mut late, mut nearest_ms) = (0, 0, 0, u64::MAX);
+    let floor_lead_ms = view.meta.floor_ms.saturating_sub(now_ms());
     for lane in &view.lanes {
         let record = match &lane.record {
             Ok(Some(record)) => record,
             Ok(None) => {
                 unused += 1;
-                nearest_ms = nearest_ms.min(view.meta.floor_ms.saturating_sub(now_ms()));
+                nearest_ms = nearest_ms.min(floor_lead_ms);
                 continue;
             }
             Err(error) => {
@@ -367,9 +443,11 @@ fn look_at(name: &str, view: &View, changes: &mut Vec<String>) -> (String, Value
         }
         let lead_ms = record.ceiling_ms.saturating_sub(now_ms);
         if record.state != LaneState::Closed {
-            nearest_ms = nearest_ms.min(lead_ms);
+            nearest_ms = nearest_ms.min(lead_ms.max(floor_lead_ms));
         }
-        if record.state != LaneState::Closed && lead_ms > record.horizon_ms.saturating_add(MOST_LEAD_MS) {
+        // An operator has set the floor of the space.
+        let is_granted = record.state != LaneState::Closed && record.ceiling_ms > view.meta.floor_ms;
+        if is_granted && lead_ms > record.horizon_ms.saturating_add(MOST_LEAD_MS) {
             changes.push(format!(
                 "lane {} of {name} ({}) is {lead_ms} ms ahead, and its horizon is {} ms: a clock was wrong, or the one here is",
                 lane.lane, record.holder, record.horizon_ms
@@ -385,7 +463,12 @@ fn look_at(name: &str, view: &View, changes: &mut Vec<String>) -> (String, Value
             "{held} of {lanes} lanes of {name} are held, and a new process waits once all are: see `imid lane resize`"
         ));
     }
-    if lanes > 1 && nearest_ms > MOST_NEAREST_MS {
+    if floor_lead_ms > MOST_FLOOR_MS {
+        changes.push(format!(
+            "{name} was created or recovered to begin {floor_lead_ms} ms ahead of the clock: a clock was wrong, or the one here is, unless \
+             this was meant"
+        ));
+    } else if lanes > 1 && nearest_ms > MOST_NEAREST_MS.max(floor_lead_ms) {
         changes.push(format!(
             "each lane of {name} begins more than 1 s ahead of the clock, and so do the IDs of a process that takes one: if this stays \
              so, see `imid lane resize`"
@@ -395,7 +478,12 @@ fn look_at(name: &str, view: &View, changes: &mut Vec<String>) -> (String, Value
         changes.push(format!("no lane of {name} is free, so no other process can start: see `imid lane resize`"));
     }
     let (space_id, layout) = (&meta.space_id, &meta.layout);
-    let text = format!("{name} ({space_id}): {lanes} lanes of {layout}, {held} held, {unused} never used");
+    let begins = if floor_lead_ms > 0 {
+        format!(", created or recovered to begin in {floor_lead_ms} ms")
+    } else {
+        String::new()
+    };
+    let text = format!("{name} ({space_id}): {lanes} lanes of {layout}, {held} held, {unused} never used{begins}");
     let object = json!({
         "space": name, "space_id": space_id, "layout": layout, "lanes": lanes, "held": held, "unused": unused
     });

@@ -5,7 +5,7 @@
 //! lost if the process closes the file anywhere. Therefore the process has one list of the files that it has locked, and
 //! opens none of them twice.
 //!
-//! Other code of the process can do that: a scanner, a backup. So a lock for one call is a `flock` besides, which belongs to the
+//! Other code of the process can do that: a scanner, a backup. A lock for one call is therefore also a `flock`, which belongs to the
 //! open file. It is unlocked explicitly, so that a child that was forked during the call does not keep it.
 
 use std::collections::BTreeSet;
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::WouldBlock);
     }
 
-    /// Otherwise it would lock the deleted file, and keep nobody out of the new one.
+    /// Otherwise it would lock the deleted file, and keep no one out of the new one.
     #[test]
     fn a_file_that_was_replaced_after_it_was_opened_is_not_the_locked_one() {
         let folder = tempfile::tempdir().unwrap();

@@ -18,7 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Or the application runs the statements with its own client, in its own pool and with its own TLS:
+//! Alternatively, the application runs the statements with its own client, pool and TLS settings:
 //!
 //! ```no_run
 //! use imid_lease::segment::{Block, Segment, leaf};
@@ -37,9 +37,9 @@
 //! ```
 //!
 //! # After a restore
-//! While no process and no Leaf server uses the tag, run this statement in PostgreSQL, MySQL or MariaDB. 120000 stands for a
+//! While no process and no Leaf server uses the tag, run this statement in PostgreSQL, MySQL or MariaDB. Replace 120000 by a
 //! number above all that were handed out: those in the application's tables, and those that only other systems have, such as
-//! numbers in mails.
+//! numbers in emails.
 //!
 //! ```sql
 //! UPDATE leaf_alloc SET max_id = GREATEST(max_id, 120000) WHERE biz_tag = 'order'
@@ -87,7 +87,7 @@ pub const MYSQL_UPDATE: &str =
 /// `max_id` and `step` comes back, or none if the tag does not exist.
 pub const MYSQL_SELECT: &str = "SELECT max_id, step FROM leaf_alloc WHERE biz_tag = ?";
 
-/// Says that a tag does not exist.
+/// The tag does not exist.
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 fn no_tag(tag: &str) -> BlockError {
     refused(format!("expected a row of the tag {tag:?} in leaf_alloc, found none"))

@@ -26,12 +26,12 @@ impl MysqlTable {
     /// yet.
     ///
     /// # Errors
-    /// The URL cannot be understood, it names no database, or it needs the feature `tls`.
+    /// The URL is invalid or names no database, or it needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
         Ok(Self(Mysql::parse(url, Leaf)?))
     }
 
-    /// Returns what fetches the blocks of a tag, for [`Segment::open`](crate::segment::Segment::open). The row of the tag must exist.
+    /// Returns a function that fetches a tag's blocks for [`Segment::open`](crate::segment::Segment::open). The row of the tag must exist.
     pub fn blocks(mut self, tag: &str) -> impl FnMut(Option<i64>) -> Result<Block, BlockError> + Send + use<> {
         let tag = tag.to_owned();
         move |step| {

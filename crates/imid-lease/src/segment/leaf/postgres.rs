@@ -12,8 +12,8 @@ use crate::{Promise, RegisterError};
 /// A client of `leaf_alloc` in PostgreSQL 11 or later, with one connection.
 ///
 /// A server is refused if its settings make a [`PostgresRegister`](crate::register::PostgresRegister) weak. Each block
-/// is one statement, whose commit waits for the disk whatever the default of `synchronous_commit` is. In a forked child
-/// each call is an error.
+/// is one statement, whose commit waits for the disk regardless of the default of `synchronous_commit`. In a forked child,
+/// every call is an error.
 #[derive(Debug)]
 pub struct PostgresTable(Remote<Leaf>);
 
@@ -28,12 +28,12 @@ impl PostgresTable {
     /// connect yet.
     ///
     /// # Errors
-    /// The URL cannot be understood, or it needs the feature `tls`.
+    /// The URL is invalid, or it needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
         Ok(Self(Postgres::parse(url, Leaf)?))
     }
 
-    /// Returns what fetches the blocks of a tag, for [`Segment::open`](crate::segment::Segment::open). The row of the tag must exist.
+    /// Returns a function that fetches a tag's blocks for [`Segment::open`](crate::segment::Segment::open). The row of the tag must exist.
     pub fn blocks(mut self, tag: &str) -> impl FnMut(Option<i64>) -> Result<Block, BlockError> + Send + use<> {
         let tag = tag.to_owned();
         move |step| {
