@@ -85,59 +85,9 @@ const MOST_LEAD_MS: u64 = 5_000;
 /// If each lane begins further ahead of the clock, it is reported, as `Status::lacks_near_lanes` does.
 const MOST_NEAREST_MS: u64 = 1_000;
 
-<<<<<<< HEAD
-=======
 /// If a space was created or recovered to begin further ahead of the clock, it is reported: longer than a horizon and a wrong clock explain.
 const MOST_FLOOR_MS: u64 = 120_000;
 
-/// What an adapter looks at, and what it cannot see, by the store.
-fn sight(store: &str) -> (&'static str, &'static [&'static str]) {
-    match store {
-        "postgres" => (
-            "fsync, full_page_writes, synchronous_standby_names beside standbys, slots and the timeline, an unlogged table",
-            &[
-                "whether the disk keeps what it has synced",
-                "whether a fail-over takes the synchronous standby",
-                "whether a backup was restored",
-            ],
-        ),
-        "mysql" => (
-            "innodb_flush_log_at_trx_commit, innodb_doublewrite, sync_binlog, Galera, the engine of the table",
-            &[
-                "whether the disk keeps what it has synced",
-                "whether replicas are semi-synchronous, and which one a fail-over takes",
-                "whether a backup was restored",
-            ],
-        ),
-        "redis" => ("no setting, because it is always weak", &["which acknowledged writes were lost"]),
-        "etcd" => (
-            "the size, the old versions, the alarms",
-            &[
-                "its quota, and whether it compacts by itself (--auto-compaction-retention)",
-                "whether it syncs its log, as it does without --unsafe-no-fsync",
-                "whether a snapshot was restored",
-            ],
-        ),
-        "zookeeper" => (
-            "no setting",
-            &[
-                "whether it syncs its log (forceSync), as it does by default",
-                "whether members lost their disks, so that a majority has forgotten writes",
-            ],
-        ),
-        "file" => (
-            "network file systems, other machines, links, the checksum",
-            &[
-                "whether the disk keeps what it has synced",
-                "whether the disk is thrown away with a container",
-                "whether the file is copied, or restored from a backup",
-            ],
-        ),
-        _ => ("nothing that this command knows of", &["what the documentation of its adapter names"]),
-    }
-}
-
->>>>>>> main
 /// What was found: lines for people, each with a label, the members of the JSON object, and what to change.
 #[derive(Default)]
 struct Findings {
