@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The numbers of sql/*/numbers.sql have no gaps and no repeats while connections are killed (sql/numbers.sh alone runs longer), and a
-# fail-over, a restore, a hot standby, replication and isolation levels do to them what docs/STORES.md says.
+# failover, a restore, a hot standby, replication and isolation levels do to them what docs/STORES.md says.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # As ci/stores.sh compiles it.

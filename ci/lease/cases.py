@@ -78,6 +78,10 @@ for ahead in (1, 200, 400):
     case(f"the ceiling of a free lane is {ahead} ms ahead", "8 10", meta(), lane("free", T + ahead), take(T + H, T + H + SOON), idle(1), mint(T + ahead, T + ahead + SOON))
 case("a free lane whose ceiling is past the horizon of the clock", "8 10", meta(), lane("free", T + H + 200), take(T + H + 201, T + H + 200 + WATCH, within=(1, WATCH)), idle(1), mint(T + H + 200, T + 2 * H))
 
+BOTH = {"lanes": [0, 1]}
+case("the floor of the space is raised after the lanes were listed", "9", meta(bits=1), take(answer="conflict", **BOTH), meta(bits=1, version=2, floor=T + 400), take(T + H, T + H + WATCH, within=(0, WATCH), **BOTH), idle(1), mint(T + 400, T + 400 + WATCH), bits=1)
+case("a description that was only read goes back", "19", meta(version=3), lane("held", T + 500), idle(300), meta(version=2), take(T + H, T + H + WATCH, within=(0, WATCH)), idle(1), mint(T + 500, T + 500 + WATCH))
+
 # Whose lane.
 for horizon in (500, H, 2 * H):
     case(f"a lane that is held with a horizon of {horizon}", "5", meta(), lane("held", T + 500, horizon=horizon), idle(horizon - 20), take(T + H, T + H + horizon + WATCH, within=(0, WATCH)), idle(1), mint(T + 500, T + 500 + horizon + WATCH))

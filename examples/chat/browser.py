@@ -208,10 +208,10 @@ def main():
             assert own == [f"{name} {n}" for n in range(EACH)], f"the messages of {name} are in the order that {name} sent them"
         print(f"ok: two browsers show the same {len(shown)} messages in the same order")
 
-        # As a fail-over to a standby without the last commits does. Other messages then have their numbers.
+        # As a failover to a standby without the last commits does. Other messages then have their numbers.
         lose(4)
-        bob.send("after the fail-over")
-        wanted = [text for _, _, text in shown[:-4]][-49:] + ["after the fail-over"]  # a page
+        bob.send("after the failover")
+        wanted = [text for _, _, text in shown[:-4]][-49:] + ["after the failover"]  # a page
         for page, name in ((alice, "alice"), (bob, "bob")):
             page.until(f"$('messages').children.length == {len(wanted)} && !$('sending').children.length", f"anew for {name}")
             assert [text for _, _, text in page.shown()] == wanted, f"{name} shows what is stored"

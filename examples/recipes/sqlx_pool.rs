@@ -37,7 +37,7 @@ impl PoolRegister {
     async fn open(pool: PgPool) -> sqlx::Result<Self> {
         sqlx::query(CREATE).execute(&pool).await?;
         let is_alone: bool = sqlx::query_scalar(IS_ALONE).fetch_one(&pool).await?;
-        let weak = "a crash or a fail-over can lose acknowledged writes";
+        let weak = "a crash or a failover can lose acknowledged writes";
         let promise = if is_alone { Promise::Strong } else { Promise::Weak(weak.into()) };
         Ok(Self { pool, runtime: Handle::current(), promise })
     }

@@ -39,7 +39,7 @@ SELECT id, number FROM messages WHERE room = :room AND sender = :sender AND clie
 -- follow: What is new in a room. It misses nothing, while the database loses nothing.
 SELECT id, number, sender, body FROM messages WHERE room = :room AND number > :number ORDER BY number LIMIT :limit;
 
--- resume: The message that a client has, and what is new after it. Without a row the database has lost that message (a fail-over, a restore)
+-- resume: The message that a client has, and what is new after it. Without a row the database has lost that message (a failover, a restore)
 -- and gives its number again: the client reads the room anew.
 SELECT id, number, sender, body FROM messages WHERE room = :room AND number >=
   (SELECT number FROM messages WHERE id = :id AND room = :room) ORDER BY number LIMIT :limit;

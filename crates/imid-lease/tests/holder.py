@@ -1,279 +1,270 @@
 #!/usr/bin/env python3
-"""A holder in another language that follows docs/PROTOCOL.md, whose rules are in the comments: holder.py URL FOLDER NAME BITS TAG,...
+"""A holder of lanes on PostgreSQL and etcd, written from docs/PROTOCOL.md alone: holder.py URL FOLDER NAME BITS TAGS.
 
-It mints IDs of these session tags in bursts, in a lane of the space `lanes` of a PostgreSQL or an etcd, until SIGTERM. The IDs are in
-a file of the folder, ten bytes each. With IMID_HOLDER_NO_CEILING it does not check the ceiling. `ci/holder.sh` runs it beside others.
+It appends IDs of the session tags TAGS (numbers, with commas between) to FOLDER/NAME-PID.ids, 10 bytes each, and releases its lane on
+SIGTERM. Numbers in parentheses are rules of the page. With IMID_HOLDER_NO_CEILING it mints past its ceiling, which no holder may.
 """
+import base64, contextlib, json, os, random, re, secrets, signal, sys, threading, time, types, urllib.request
+from urllib.parse import unquote, urlsplit
 
-import base64, json, os, random, re, signal, sys, threading, time, urllib.parse, urllib.request
+import pg8000.native
 
-URL, FOLDER, NAME, BITS, TAGS = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), [int(tag) for tag in sys.argv[5].split(",")]
-HORIZON, SKEW, TIMEOUT, END_OF_TIME = 2_000, 1_000, 1.5, 1 << 42
-WIDTH = 4096 >> BITS
-LANE = re.compile(r"imid-lease/1 lane version=(\d+) token=([0-9a-f]{16}) holder=(\S{1,64}) horizon=(\d+) ceiling=(\d+) (held|free|closed)")
-META = re.compile(r"imid-lease/1 meta version=(\d+) token=[0-9a-f]{16} layout=(\S+) bits=(\d+) era=(\d+) floor=(\d+) space=([0-9a-f-]{36})")
+# In milliseconds; the time limit of a call is in seconds.
+HORIZON, MAX_LEAD, MAX_SKEW, MAX_ROLLBACK, END_OF_TIME, TIME_LIMIT = 2000, 1000, 5000, 3_600_000, 2**42, 0.8
+IGNORES_CEILING = "IMID_HOLDER_NO_CEILING" in os.environ
+
+
+class Silence(Exception):
+    """A call without an answer. A write may have been done, or may be done later."""
 
 
 class Postgres:
+    TABLE = 'CREATE TABLE IF NOT EXISTS imid_register (key text COLLATE "C" PRIMARY KEY, value text NOT NULL)'
+    STANDBYS = "SELECT current_setting('synchronous_standby_names')"
     DURABLE = ("set_config('synchronous_commit', CASE current_setting('synchronous_commit') "
                "WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) IS NOT NULL")
-    connection = None
+    INSERT = f"INSERT INTO imid_register (key, value) SELECT :key, :value WHERE {DURABLE} ON CONFLICT (key) DO NOTHING RETURNING value"
+    UPDATE = f'UPDATE imid_register SET value = :value WHERE key = :key AND value COLLATE "C" = :seen AND {DURABLE} RETURNING value'
 
-    def run(self, sql, **values):
-        import pg8000.native
+    def __init__(self, url):
+        self.link, self.settings = None, (unquote(url.username), url.hostname, url.path[1:], url.port, unquote(url.password))
+
+    def call(self, sql, **values):
         try:
-            if self.connection is None:
-                url = urllib.parse.urlsplit(URL)
-                self.connection = pg8000.native.Connection(
-                    url.username, host=url.hostname, port=url.port, password=url.password, database=url.path[1:], timeout=TIMEOUT)
-                self.run("CREATE TABLE IF NOT EXISTS imid_register (key text COLLATE \"C\" PRIMARY KEY, value text NOT NULL)")
-            return self.connection.run(sql, **values)
-        except Exception as error:
-            self.connection = None
-            raise OSError(error) from error
-
-    def read(self, key):
-        rows = self.run("SELECT value FROM imid_register WHERE key = :key", key=key)
-        return rows[0][0] if rows else None
+            if self.link is None:
+                self.link = pg8000.native.Connection(*self.settings, timeout=TIME_LIMIT)
+                self.standbys = [self.link.run(sql) for sql in (self.TABLE, self.STANDBYS)][1]
+            self.link.notices.clear()
+            return self.link.run(sql, **values)
+        except Exception as error:  # Also 40001 and 40P01: a conflict that counts as silence is only slower.
+            with contextlib.suppress(Exception):
+                self.link.close()
+            self.link = None  # A late answer would be taken for that of the next call.
+            raise Silence(repr(error)) from error
 
     def list(self, prefix):
-        return dict(self.run("SELECT key, value FROM imid_register WHERE starts_with(key, :prefix)", prefix=prefix))
+        return dict(self.call("SELECT key, value FROM imid_register WHERE starts_with(key, :prefix)", prefix=prefix))
 
-    def write(self, key, seen, value):
-        standbys = self.run("SHOW synchronous_standby_names")[0][0]
-        self.connection.notices.clear()
-        if seen is None:
-            sql = f"INSERT INTO imid_register (key, value) SELECT :key, :value WHERE {self.DURABLE} ON CONFLICT (key) DO NOTHING RETURNING value"
-            rows = self.run(sql, key=key, value=value)
-        else:
-            sql = f"UPDATE imid_register SET value = :value WHERE key = :key AND value COLLATE \"C\" = :seen AND {self.DURABLE} RETURNING value"
-            rows = self.run(sql, key=key, seen=seen, value=value)
-        if self.connection.notices or rows not in ([], [[value]]) or standbys and not self.run("SHOW synchronous_standby_names")[0][0]:
-            raise OSError("the outcome is unknown")
-        return rows != []
+    def compare_and_set(self, key, seen, value):
+        rows = self.call(self.INSERT if seen is None else self.UPDATE, key=key, value=value, seen=seen)
+        warnings = [notice for notice in self.link.notices if b"WARNING" in notice.values()]
+        before, self.standbys = self.standbys, self.call(self.STANDBYS)
+        if rows and (rows != [[value]] or warnings or before != [[""]] and self.standbys == [[""]]):
+            raise Silence(f"wrote {rows}, with {warnings} and standbys {before}, {self.standbys}")
+        return bool(rows)
 
 
 class Etcd:
-    def call(self, name, request):
-        request = urllib.request.Request(f"http://{URL.split('://')[1]}/v3/kv/{name}", json.dumps(request).encode())
-        with urllib.request.urlopen(request, timeout=TIMEOUT) as reply:
-            return json.load(reply)
+    def __init__(self, url):
+        self.url, self.link = f"http://{url.netloc}/v3/kv", urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
-    @staticmethod
-    def key(key):
-        return base64.b64encode(f"imid-register/{key}".encode()).decode()
+    def call(self, path, **body):
+        try:
+            with self.link.open(f"{self.url}/{path}", json.dumps(body).encode(), TIME_LIMIT) as reply:
+                return json.load(reply)
+        except Exception as error:
+            raise Silence(repr(error)) from error
 
-    def read(self, key):
-        found = self.call("range", {"key": self.key(key)}).get("kvs")
-        return base64.b64decode(found[0]["value"]).decode() if found else None
+    def encode(self, text):
+        return base64.b64encode(text.encode()).decode()
 
     def list(self, prefix):
-        found = self.call("range", {"key": self.key(prefix), "range_end": self.key(prefix[:-1] + chr(ord(prefix[-1]) + 1))}).get("kvs", [])
-        return {base64.b64decode(it["key"]).decode().split("/", 1)[1]: base64.b64decode(it["value"]).decode() for it in found}
+        first, last = f"imid-register/{prefix}", f"imid-register/{prefix[:-1]}{chr(ord(prefix[-1]) + 1)}"
+        texts = [[base64.b64decode(pair[part]).decode() for part in ("key", "value")]
+                 for pair in self.call("range", key=self.encode(first), range_end=self.encode(last)).get("kvs", [])]
+        return {key.removeprefix("imid-register/"): text for key, text in texts}
 
-    def write(self, key, seen, value):
-        key, encode = self.key(key), lambda text: base64.b64encode(text.encode()).decode()
-        compare = ({"key": key, "target": "CREATE", "create_revision": "0"} if seen is None
-                   else {"key": key, "target": "VALUE", "value": encode(seen)})
-        put = {"request_put": {"key": key, "value": encode(value)}}
-        return self.call("txn", {"compare": [compare], "success": [put]}).get("succeeded", False)
+    def compare_and_set(self, key, seen, value):
+        key = self.encode(f"imid-register/{key}")
+        is_seen = dict(target="CREATE", createRevision="0") if seen is None else dict(target="VALUE", value=self.encode(seen))
+        put = dict(requestPut=dict(key=key, value=self.encode(value)))
+        return self.call("txn", compare=[dict(key=key, **is_seen)], success=[put]).get("succeeded", False)
 
 
-class Generator:
-    """Mints in [floor, ceiling). One lock makes each of its steps atomic."""
+NUMBERS = ("version", "horizon", "ceiling", "bits", "era", "floor")
+FIELDS = {**dict.fromkeys(NUMBERS, "0|[1-9][0-9]{0,19}"), **dict.fromkeys(("holder", "layout"), "[-A-Za-z0-9_.:]{1,64}"),
+          "token": "[0-9a-f]{16}", "state": "held|free|closed", "space": "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"}
+LANE = "imid-lease/1 lane version={version} token={token} holder={holder} horizon={horizon} ceiling={ceiling} {state}"
+META = "imid-lease/1 meta version={version} token={token} layout={layout} bits={bits} era={era} floor={floor} space={space}"
 
-    def __init__(self, lane, floor, ceiling):
-        self.lane, self.floor, self.ceiling, self.free = lane, floor, ceiling, floor * WIDTH
-        self.lock, self.is_sealed = threading.Lock(), False
 
-    def mint(self, tag):
-        with self.lock:
-            stamp = max(self.free, now() * WIDTH)
-            # 1, 2, 22
-            if self.is_sealed or stamp >= self.ceiling * WIDTH and "IMID_HOLDER_NO_CEILING" not in os.environ:
-                return None
-            self.free = stamp + 1
-        return (stamp // WIDTH << 38) + (self.lane * WIDTH + stamp % WIDTH << 26) + tag
+def parse(shape, text):
+    """Returns a record, or None if the text does not fit."""
+    if match := re.fullmatch(shape.format(**{name: f"(?P<{name}>{pattern})" for name, pattern in FIELDS.items()}), text):
+        fields = {name: int(value) if name in NUMBERS else value for name, value in match.groupdict().items()}
+        fits = fields.get("ceiling", 0) <= END_OF_TIME and all(fields.get(name, 0) < 2**64 for name in NUMBERS)
+        return types.SimpleNamespace(**fields) if fits else None
 
-    def used_until(self):
-        return -(-self.free // WIDTH)
+
+def clock():
+    return time.time_ns() // 1_000_000
+
+
+def age_ms(since):
+    return int((time.monotonic() - since) * 1000)
+
+
+class Grant:
+    """A lane with an acknowledged ceiling: the generator of its IDs (docs/GENERATOR.md), and what its keeper knows of its record."""
+
+    def __init__(self, key, bits, text, floor, ceiling):
+        self.key, self.lane, self.width, self.floor, self.ceiling = key, int(key[-5:]), 4096 >> bits, floor, ceiling
+        self.lock, self.is_sealed, self.process, self.seed = threading.Lock(), False, os.getpid(), random.random()
+        self.reached, self.top, self.free = floor, clock(), 0
+        # The text that the next attempt expects, since when it has been there, and the attempts after the last acknowledged one.
+        self.text, self.attempts, self.is_in_doubt, self.is_lost = text, [], False, False
+        self.since = self.tried = time.monotonic()
+
+    def take(self, count, tag):
+        """Returns IDs in one run, or none if they are refused."""
+        with self.lock:  # Check and step are one (2).
+            now = clock()
+            self.reached = now if now >= self.reached else self.reached + max(0, now - self.top) / 2
+            self.top, reached = max(self.top, now), int(self.reached)
+            first = max(self.free, reached * self.width + hash((self.seed, reached)) % self.width)
+            last = (first + count - 1) // self.width
+            is_over = self.is_sealed or os.getpid() != self.process or max(self.top, self.floor - 1) - now > MAX_ROLLBACK  # (4, 22)
+            if is_over or last >= (END_OF_TIME if IGNORES_CEILING else self.ceiling) or last > max(now + MAX_LEAD, reached + 4):
+                return []
+            self.free = first + count
+        stamps = (divmod(stamp, self.width) for stamp in range(first, first + count))
+        return [(ms << 38 | (self.lane * self.width + counter) << 26 | tag).to_bytes(10, "big") for ms, counter in stamps]
+
+    def end(self):
+        """Returns the first millisecond after all that was taken, or the floor."""
+        return max(self.floor, (self.free - 1) // self.width + 1)
 
     def seal(self):
         with self.lock:
             self.is_sealed = True
-            return self.used_until()
-
-
-class Stop(Exception):
-    pass
-
-
-def now():
-    return time.time_ns() // 1_000_000
-
-
-def mono():
-    return time.monotonic_ns() // 1_000_000
-
-
-def parse(text):
-    """Returns version, token, ceiling, horizon and state, or None."""
-    found = text and LANE.fullmatch(text)
-    return (int(found[1]), found[2], int(found[5]), int(found[4]), found[6]) if found else None
+            return self.end()
 
 
 class Holder:
-    def __init__(self):
-        self.register = Postgres() if URL.startswith("postgres") else Etcd()
-        self.generator = self.proven = self.base = None
-        self.watched, self.claims, self.acknowledged, self.written_at, self.used = {}, set(), {}, None, 0
-        self.has_lane, self.stopping = False, False
+    def __init__(self, register, name, bits):
+        self.register, self.name, self.bits, self.grant, self.is_ending = register, name, bits, None, False
+        self.tokens, self.has_used_name, self.watched, self.looked = set(), False, {}, 0
+        self.acknowledged, self.acknowledged_at, self.meta = {}, None, None
 
-    def attempt(self, key, seen, version, ceiling, state):
-        """3, 7. Returns the text, and whether it was written: None if that is unknown."""
-        token = os.urandom(8).hex()
-        self.claims.add(token)
-        text = f"imid-lease/1 lane version={version} token={token} holder={NAME} horizon={HORIZON} ceiling={ceiling} {state}"
-        try:
-            return text, self.register.write(key, seen, text)
-        except OSError:
-            return text, None
+    def keep(self):
+        """Takes a lane and renews it, until the end."""
+        while not self.is_ending:
+            with contextlib.suppress(Silence):
+                self.seek() if self.grant is None or self.grant.is_lost else self.renew(self.grant)
+            time.sleep(random.uniform(0.01, 0.1))
 
-    def raised(self, ceiling, since):
-        """10"""
-        elapsed = min(mono() - since, HORIZON)
-        by_stamps = 0 if self.written_at is None else self.end() + min(elapsed, mono() - self.written_at)
-        return min(max(now() + HORIZON, ceiling + elapsed, by_stamps), END_OF_TIME)
+    def mint(self, path, tags):
+        with open(path, "wb", buffering=0) as file:
+            while not self.is_ending:
+                file.write(b"".join(self.grant.take(random.randint(1, 200), random.choice(tags)) if self.grant else []))
+                time.sleep(0.001)
 
-    def end(self):
-        self.used = max(self.used, self.generator.used_until() if self.generator else 0)
-        return self.used
+    def attempt(self, key, seen, ceiling, state):
+        """Tries to replace a lane's text. Returns the new one, or None after a conflict."""
+        token, version = secrets.token_hex(8), parse(LANE, seen).version + 1 if seen else 1  # (3)
+        text = LANE.format(version=version, token=token, holder=self.name, horizon=HORIZON, ceiling=ceiling, state=state)
+        self.tokens.add(token)
+        if self.grant and self.grant.key == key:
+            self.grant.attempts.append(text)
+        if self.register.compare_and_set(key, seen, text):
+            self.acknowledged[key], self.acknowledged_at = parse(LANE, text), time.monotonic()
+            return text
 
-    def check_back(self, key, text):
-        """19"""
-        known, found = self.acknowledged.get(key), parse(text)
-        if known and (text is None or found and (found[0] < known[0] or found[2] < known[2] or found[0] == known[0] and found[1] != known[1])):
-            raise Stop(f"{key} went back")
+    def look(self):
+        """Lists the space, and remembers for each lane its text, and since when it has been there. Returns the description."""
+        pairs, now = self.register.list("lanes/"), time.monotonic()
+        meta, last, before, self.watched = parse(META, pairs.get("lanes/meta", "")), self.meta, self.watched, {}
+        if meta is None or (meta.layout, meta.bits) != ("imid-80", self.bits):
+            sys.exit(f"another space, or none: {pairs.get('lanes/meta')}")  # (20, 21)
+        if last and (meta.space != last.space or meta.version < last.version or meta.era < last.era):
+            sys.exit(f"the register went back: from {last} to {meta}")  # (19)
+        for key in self.acknowledged:
+            self.check(key, pairs.get(key))
+        # A time without lists is not watched: the store may be away, and nobody can renew.
+        blind, self.looked = max(0, now - self.looked - 0.5), now
+        for key in (f"lanes/{meta.era}/{lane:05}" for lane in range(1 << self.bits)):
+            text, (old, since) = pairs.get(key), before.get(key, ("", 0))
+            self.watched[key] = text, since + blind if text == old else now
+        return meta
+
+    def check(self, key, text):
+        """Stops if the register shows less than it has acknowledged (19)."""
+        last, found = self.acknowledged.get(key), text and parse(LANE, text)
+        if last and (text is None or found and (found.version < last.version or found.ceiling < last.ceiling
+                                                or found.version == last.version and found.token != last.token)):
+            sys.exit(f"the register went back: from {last} to {found}")
+
+    def next_ceiling(self, ceiling, floor, end, since):
+        """Returns C' (10) from C, the floor, the first millisecond after the last value, and the time that C has been there."""
+        age, now = min(HORIZON, age_ms(since)), clock()
+        after_ceiling = min(ceiling + age, max(now + HORIZON, floor + HORIZON, end + HORIZON, ceiling + 1))
+        after_end = end + min(age, age_ms(self.acknowledged_at)) if self.acknowledged_at else 0
+        return min(END_OF_TIME, max(now + HORIZON, after_ceiling, after_end))
 
     def seek(self):
-        records = self.register.list("lanes/")
-        listed_at, text = mono(), records.get("lanes/meta")
-        meta = text and META.fullmatch(text)
-        if text is None:
-            if self.proven or records:
-                raise Stop("the description is lost")  # 19, 20
-            token, space = os.urandom(8).hex(), "-".join(os.urandom(size).hex() for size in (4, 2, 2, 2, 6))
-            self.register.write("lanes/meta", None, f"imid-lease/1 meta version=1 token={token} layout=imid-80 bits={BITS} era=1 floor=0 space={space}")
-            return
-        if not meta or (meta[2], int(meta[3])) != ("imid-80", BITS):
-            raise Stop(f"another space: {text}")  # 21
-        version, era, meta_floor, space = int(meta[1]), int(meta[4]), int(meta[5]), meta[6]
-        if self.proven and (space != self.proven[2] or version < self.proven[0] or era < self.proven[1]):
-            raise Stop("the description went back")  # 19
-        if self.proven and self.proven[1] != era:
-            self.acknowledged.clear()
-        choices = []
-        for lane in range(1 << BITS):
-            key = f"lanes/{era}/{lane:05}"
-            text = records.get(key)
-            self.check_back(key, text)
-            if key not in self.watched or self.watched[key][0] != text:
-                self.watched[key] = (text, listed_at)
-            found, since = parse(text), self.watched[key][1]
-            if text and not found or found and found[4] == "closed":
-                continue  # 6
-            if found and found[4] == "held" and listed_at - since < found[3] and found[1] not in self.claims:
-                continue  # 5
-            floor = max(found[2] if found else 0, meta_floor)
-            ceiling = self.raised(floor, since)
-            if ceiling > max(floor, self.end()) and floor < now() + HORIZON + 4 * SKEW:
-                choices.append((max(floor, now()), random.random(), key, lane, text, found, floor, ceiling))  # 11
-        if choices:
-            _, _, key, lane, text, found, floor, ceiling = min(choices)
-            text, is_written = self.attempt(key, text, found[0] + 1 if found else 1, ceiling, "held")  # 9: directly after the list
-            if is_written:
-                end = self.generator.seal() if self.generator else 0  # 12
-                self.used = max(self.used, end)
-                self.proven, self.acknowledged[key] = (version, era, space), parse(text)
-                self.key, self.base, self.since, self.written_at, self.attempts = key, text, mono(), mono(), []
-                self.has_lane, self.generator = True, Generator(lane, max(floor, self.used), ceiling)  # 8
-                return
-        time.sleep(random.uniform(0.05, 0.15))
+        """Tries to take a lane, directly after the list (9)."""
+        meta, longest, candidates = self.look(), HORIZON, []
+        empty = LANE.format(version=0, token=secrets.token_hex(8), holder=".", horizon=0, ceiling=meta.floor, state="free")
+        for key, (text, since) in self.watched.items():
+            if record := parse(LANE, text or empty):
+                is_own = record.token in self.tokens or record.holder == self.name and not self.has_used_name
+                is_over, longest = age_ms(since) >= record.horizon, max(longest, record.horizon)
+                if record.state == "free" or record.state == "held" and (is_own or is_over):  # (5, 6)
+                    candidates.append((max(0, record.ceiling - clock()), random.random(), key, text, record, since))
+        if candidates and min(candidates)[0] <= longest + 4 * MAX_SKEW:
+            _, _, key, text, record, since = min(candidates)  # (11)
+            end = self.grant.end() if self.grant else 0
+            floor = max(record.ceiling, meta.floor, end)  # (8)
+            ceiling = self.next_ceiling(floor, floor, end, since)
+            self.has_used_name |= record.holder == self.name or self.grant is not None
+            if ceiling > floor and (written := self.attempt(key, text, ceiling, "held")):  # (7)
+                floor = max(floor, self.grant.seal() if self.grant else 0)  # (12)
+                self.meta, self.grant = meta, Grant(key, self.bits, written, floor, ceiling)
 
-    def renew(self):
-        base, generator = parse(self.base), self.generator
-        left = generator.ceiling - max(self.end(), now())
-        if mono() - self.written_at < HORIZON // 4 and left > HORIZON // 2:
-            return time.sleep(0.02)
-        ceiling = self.raised(base[2], self.since)
-        time.sleep(0.1)
-        if ceiling <= base[2]:
-            return
-        text, is_written = self.attempt(self.key, self.base, base[0] + 1, ceiling, "held")  # 13
-        self.attempts.append(text)
-        if is_written:
-            generator.ceiling = max(generator.ceiling, ceiling)  # 1, 14
-            self.base, self.since, self.written_at, self.attempts, self.acknowledged[self.key] = text, mono(), mono(), [], parse(text)
-            return
-        self.check()
+    def renew(self, grant):
+        """Raises the ceiling if it is time (13)."""
+        is_urgent = grant.is_in_doubt or grant.ceiling - max(clock(), grant.end()) < HORIZON / 2
+        if age_ms(grant.tried) >= (100 if is_urgent else HORIZON / 4):
+            grant.tried, before = time.monotonic(), parse(LANE, grant.text).ceiling
+            ceiling = self.next_ceiling(before, grant.floor, grant.end(), grant.since)
+            if grant.is_in_doubt or ceiling > before and not self.write(grant, ceiling, "held"):
+                self.settle(grant)
 
-    def check(self):
-        """15, 16, 17. Late answers (18) do not exist here: each call is waited for, and its connection is closed after a timeout."""
-        while not self.stopping:
-            try:
-                found = self.register.read(self.key)
-            except OSError:
-                time.sleep(0.1)
-                continue
-            self.check_back(self.key, found)
-            if found in self.attempts:
-                self.base, self.since = found, mono()
-            self.has_lane = found == self.base
-            return
+    def write(self, grant, ceiling, state):
+        """Replaces the record of a grant, which is in doubt until an acknowledgement comes. Returns whether it did."""
+        grant.is_in_doubt = True
+        if text := self.attempt(grant.key, grant.text, ceiling, state):
+            grant.text, grant.since, grant.attempts, grant.is_in_doubt = text, time.monotonic(), [], False
+            grant.ceiling = max(grant.ceiling, ceiling)  # (14)
+        return bool(text)
+
+    def settle(self, grant):
+        """Reads what became of the attempts without an acknowledgement (15)."""
+        text = self.register.list(grant.key).get(grant.key)
+        if text != grant.text and text in grant.attempts:
+            grant.text, grant.since = text, time.monotonic()  # (16)
+        if text != grant.text:
+            self.check(grant.key, text)
+        grant.is_in_doubt, grant.is_lost = False, text != grant.text  # (17)
 
     def release(self):
-        if self.generator:
-            end = self.generator.seal()  # 22
-            for _ in range(3 if self.has_lane else 0):
-                text, is_written = self.attempt(self.key, self.base, parse(self.base)[0] + 1, max(self.generator.floor, end), "free")  # 23
-                found = self.register.read(self.key) if is_written is False else None
-                if is_written is not False or found not in self.attempts:
-                    return  # 24, 25
-                self.base = found
-
-    def run(self):
-        while not self.stopping:
-            try:
-                self.renew() if self.has_lane else self.seek()
-            except OSError:
-                time.sleep(random.uniform(0.05, 0.3))
+        """Gives the lane back, in three attempts (23 to 25)."""
+        for end in [self.grant.seal()] * 3 if self.grant else []:
+            if self.grant.is_in_doubt:
+                self.settle(self.grant)
+            if self.grant.is_lost or self.write(self.grant, end, "free"):
+                break
 
 
-def mint_all(holder):
-    with open(f"{FOLDER}/{NAME}-{os.getpid()}-{time.time_ns()}-0.ids", "wb") as file:
-        while not holder.stopping:
-            ids = [holder.generator.mint(tag) if holder.generator else None for tag in TAGS * 200]
-            file.write(b"".join(it.to_bytes(10, "big") for it in ids if it is not None))
-            file.flush()
-            time.sleep(random.uniform(0, 0.03))
-
-
-def main():
-    holder = Holder()
-    signal.signal(signal.SIGTERM, lambda *_: setattr(holder, "stopping", True))
-    minting = threading.Thread(target=mint_all, args=(holder,))
-    minting.start()
-    try:
-        holder.run()
+def main(url, folder, name, bits, tags):
+    place = urlsplit(url)
+    holder = Holder(Postgres(place) if place.scheme == "postgres" else Etcd(place), name, int(bits))
+    signal.signal(signal.SIGTERM, lambda *_: setattr(holder, "is_ending", True))
+    ids = f"{folder}/{name}-{os.getpid()}.ids"
+    threading.Thread(target=holder.mint, args=(ids, [int(tag) for tag in tags.split(",")]), daemon=True).start()
+    with contextlib.suppress(Silence):  # Then the lane is free when the write is done, or the horizon is over (25).
+        holder.keep()
         holder.release()
-    except Stop as why:
-        print(f"{NAME}: {why}", file=sys.stderr)
-        holder.generator and holder.generator.seal()
-        sys.exit(1)
-    finally:
-        holder.stopping = True
-        minting.join()
 
 
-if __name__ == "__main__":
-    main()
+main(*sys.argv[1:])

@@ -132,7 +132,7 @@ impl Store {
         Ok((known, false))
     }
 
-    /// Returns the messages after one that a client has, in order, or `None` if the database does not have that one: after a fail-over or a
+    /// Returns the messages after one that a client has, in order, or `None` if the database does not have that one: after a failover or a
     /// restore that lost it, other messages may have its number.
     pub async fn after(&self, room: &Room, last: Option<MessageId>) -> Result<Option<Vec<Message>>, Failure> {
         let sql = "SELECT id, number, sender, body FROM messages WHERE room = $1 AND number >=

@@ -1,4 +1,4 @@
-//! What isolation levels, a fail-over, a restore, a hot standby and logical replication do to numbers and cursors: the sentences of
+//! What isolation levels, a failover, a restore, a hot standby and logical replication do to numbers and cursors: the sentences of
 //! docs/STORES.md. The tests kill and restore the servers of `ci/services.sh`, so `ci/numbers.sh` runs them, alone.
 
 use std::error::Error;

@@ -439,8 +439,8 @@ impl Server for Postgres {
         Ok((client, promise_by(&found, "imid_register")?))
     }
 
-    fn is_final(failure: &Failure) -> bool {
-        is_final(failure)
+    fn is_permanent(failure: &Failure) -> bool {
+        is_permanent(failure)
     }
 
     async fn promise(client: &mut Connection) -> Result<Option<Promise>, Failure> {
@@ -452,7 +452,7 @@ impl Server for Postgres {
 }
 
 /// Returns whether the user, the password, the database or the rights are wrong, or a table does not exist.
-pub(crate) fn is_final(failure: &Failure) -> bool {
+pub(crate) fn is_permanent(failure: &Failure) -> bool {
     let code = failure.downcast_ref::<tokio_postgres::Error>().and_then(tokio_postgres::Error::code);
     let refused = [
         SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
@@ -577,7 +577,7 @@ fn promise_by(row: &Row, table: &str) -> Result<Promise, Failure> {
         let (standbys, slots): (i64, i64) = (row.try_get(3)?, row.try_get(5)?);
         if standbys.max(slots) > 0 {
             weaknesses.push(format!(
-                "synchronous_standby_names is empty, so a fail-over to one of the {} standbys can lose acknowledged writes",
+                "synchronous_standby_names is empty, so a failover to one of the {} standbys can lose acknowledged writes",
                 standbys.max(slots)
             ));
         }

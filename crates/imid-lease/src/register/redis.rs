@@ -152,7 +152,7 @@ redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 return 1";
 
 const WEAKNESS: &str =
-    "Redis acknowledges writes that a restart or a fail-over can lose, and the loss cannot be noticed";
+    "Redis acknowledges writes that a restart or a failover can lose, and the loss cannot be noticed";
 
 impl Server for RedisServer {
     type Connection = MultiplexedConnection;
@@ -179,7 +179,7 @@ impl Server for RedisServer {
         }
     }
 
-    fn is_final(failure: &Failure) -> bool {
+    fn is_permanent(failure: &Failure) -> bool {
         let kind = failure.downcast_ref::<RedisError>().map(RedisError::kind);
         matches!(kind, Some(ErrorKind::AuthenticationFailed | ErrorKind::Server(ServerErrorKind::NoPerm)))
     }

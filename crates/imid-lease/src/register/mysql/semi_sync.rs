@@ -76,14 +76,14 @@ impl SemiSync {
             None
         } else if self.is_enabled {
             Some(
-                "semi-synchronous replication has waited for a replica for too long and is off now, so a fail-over can lose \
+                "semi-synchronous replication has waited for a replica for too long and is off now, so a failover can lose \
                  acknowledged writes"
                     .into(),
             )
         } else if self.replicas > 0 {
             let replicas = self.replicas;
             Some(format!(
-                "semi-synchronous replication is off, so a fail-over to one of the {replicas} replicas can lose acknowledged \
+                "semi-synchronous replication is off, so a failover to one of the {replicas} replicas can lose acknowledged \
                  writes"
             ))
         } else {
