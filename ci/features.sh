@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Each package compiles without a warning with no feature, and with each feature alone. ci/clippy.sh has all features at once. The
-# source of imid-cli names no feature: its features choose those of imid-lease.
+# Each package compiles without a warning with no feature, and with each feature alone. ci/clippy.sh has all features at once. A
+# package whose source names no feature is compiled once.
 # Without a crypto provider and with one of each kind, TLS of each register works or is an error. ci/leases.sh has both kinds.
 set -euo pipefail
 cd "$(dirname "$0")/.."

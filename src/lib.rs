@@ -131,7 +131,7 @@
 //! | `juggleim` | session hashes as JuggleIM computes them ([`dialect::Dialect::JUGGLEIM`]) |
 //! | `serde` | values as text in JSON and other formats that people read, as bits in binary formats |
 //! | `uuid-1` | the UUID view of an ID as a `uuid::Uuid` |
-//! | `sqlx-0_9`, `sqlx-postgres-0_9`, `postgres-types-0_2`, `diesel-2`, `rusqlite-0_41`, `redis-1`, `scylla-1` | IDs, session tags and session types in databases: see [`store`] |
+//! | `sqlx-0_9`, `sqlx-postgres-0_9`, `postgres-types-0_2`, `diesel-2`, `rusqlite-0_41`, `redis-1`, `scylla-1` | IDs, session tags and session types in databases: see [`store`]. `rusqlite-0_41` links the system's SQLite; on Debian 12, also depend on `rusqlite` with `bundled` |
 //! | `schemars-1`, `utoipa-6` | the schemas of the JSON that `serde` writes |
 //! | `arbitrary-1` | any ID, session tag and session type, for fuzzing |
 //!

@@ -240,12 +240,12 @@ impl OpenError {
     /// Returns whether waiting does not help. Only three conditions can resolve themselves: a register that does not answer, lanes
     /// that are all held, and a clock that is being compared with the holders'. A clock that is behind can be corrected, but not by
     /// waiting here.
-    pub const fn is_final(&self) -> bool {
+    pub const fn is_permanent(&self) -> bool {
         match &self.0 {
             OpenKind::Silent { .. } | OpenKind::Judging | OpenKind::NoLane { .. } | OpenKind::NoNearLane { .. } => {
                 false
             }
-            OpenKind::Register(error) => error.is_final(),
+            OpenKind::Register(error) => error.is_permanent(),
             _ => true,
         }
     }

@@ -202,7 +202,7 @@ where
     /// # Errors
     /// - The register does not answer, or has no free lane, within this time. The search continues, so you can call again.
     /// - Immediately, if the register is for another layout or number of lanes, or refuses this process permanently, as with a
-    ///   wrong password. [`OpenError::is_final`] identifies these errors.
+    ///   wrong password. [`OpenError::is_permanent`] identifies these errors.
     pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
         self.keeper.changes().wait(self.keeper.until_open(0, &self.space, timeout))
     }

@@ -69,7 +69,7 @@ pub(crate) struct Listed {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ListError {
     pub(crate) text: String,
-    pub(crate) is_final: bool,
+    pub(crate) is_permanent: bool,
 }
 
 /// A thread that runs while it has jobs. Clones are the same one.

@@ -79,7 +79,7 @@ async fn each_call() {
     let register = FaultyRegister::new();
     register.set_down(true);
     let ids = lease(&register);
-    assert!(ids.wait_until_open_async(20 * MS).await.is_err_and(|error| !error.is_final()));
+    assert!(ids.wait_until_open_async(20 * MS).await.is_err_and(|error| !error.is_permanent()));
     assert!(ids.generate_async(room(), Duration::ZERO).await.unwrap_err().retry_after().is_some());
     let later = up_later(&register);
     let id = ids.generate_async(room(), LONG).await.unwrap();
@@ -123,7 +123,7 @@ async fn each_call_of_worker_ids() {
     let register = FaultyRegister::new();
     register.set_down(true);
     let workers = WorkerIds::open(register.clone(), WorkerOptions::new(imid_snowflake::Preset::LEAF)).unwrap();
-    assert!(workers.wait_until_open_async(20 * MS).await.is_err_and(|error| !error.is_final()));
+    assert!(workers.wait_until_open_async(20 * MS).await.is_err_and(|error| !error.is_permanent()));
     let later = up_later(&register);
     workers.wait_until_open_async(LONG).await.unwrap();
     later.join().unwrap();

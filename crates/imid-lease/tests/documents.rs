@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use imid_lease::record::LaneRecord;
+use imid_lease::register::STORES;
 use yaml_rust2::{Yaml, YamlLoader};
 
 const README: &str = include_str!("../../../README.md");
@@ -55,7 +56,31 @@ fn column(text: &str, head: &str, column: usize) -> Vec<String> {
 fn each_store_has_one_promise() {
     let on_the_crate_page = column(include_str!("../src/lib.rs"), "| register | strong if |", 2);
     assert_eq!(column(LEASES, "| store | use it if | strong if |", 3), on_the_crate_page);
-    assert_eq!(on_the_crate_page.len(), 7);
+    assert!(on_the_crate_page.len() > STORES.len(), "each store, and the memory");
+}
+
+/// A table of the stores, or a script, that misses one of them.
+#[test]
+fn each_store_is_in_each_list_of_stores() {
+    for (page, text) in [
+        ("lib.rs", include_str!("../src/lib.rs")),
+        ("open_url", include_str!("../src/register/url.rs").split("pub fn open_url(").next().unwrap()),
+        ("README.md", include_str!("../README.md")),
+        ("LEASES.md", LEASES),
+        ("README.md of the tool", include_str!("../../imid-cli/README.md")),
+    ] {
+        for store in STORES.iter().filter_map(|store| store.feature) {
+            assert!(text.contains(&format!("`{store}`")), "{page} does not name {store}");
+        }
+    }
+    let tool = include_str!("../../imid-cli/Cargo.toml");
+    let services = include_str!("../../../ci/services.sh");
+    let started = services.lines().find_map(|line| line.strip_prefix("stores=\"")?.strip_suffix('"')).expect("a list");
+    let started: BTreeSet<_> = started.split(' ').collect();
+    assert_eq!(started, STORES.iter().filter(|store| store.is_server()).map(|store| store.name).collect());
+    for store in started {
+        assert!(tool.contains(&format!("\n{store} = [\"imid-lease/{store}\"]\n")), "the tool has no feature {store}");
+    }
 }
 
 /// Returns the metrics that a text names.

@@ -227,5 +227,5 @@ fn a_register_that_is_read_only_creates_nothing() {
     assert_eq!(reader.list("").unwrap(), [(A.to_owned(), "1".to_owned())], "although it is locked");
     let error = reader.compare_and_set(A, Some("1"), "2").unwrap_err();
     assert_eq!(chain(&error), "this register was opened to read only");
-    assert!(error.is_final());
+    assert!(error.is_permanent());
 }

@@ -89,9 +89,9 @@ fn next(segment: &Segment) -> u64 {
 
 fn leafs_table(name: &'static str) {
     let Some(store) = Store::of(name, name) else { return };
-    let is_final = |error: &BlockError| error.downcast_ref().is_some_and(RegisterError::is_final);
+    let is_permanent = |error: &BlockError| error.downcast_ref().is_some_and(RegisterError::is_permanent);
     let error = store.blocks("order")(None).unwrap_err();
-    assert!(is_final(&error), "{error}");
+    assert!(is_permanent(&error), "{error}");
     let no_table = chain(&*error);
     assert!(no_table.ends_with(": expected the table leaf_alloc, found none"), "{no_table}");
     store.create_table();
@@ -102,7 +102,7 @@ fn leafs_table(name: &'static str) {
     assert_eq!(of_user(Some(25)).unwrap(), Block { end: 5_035, step: 10 });
     let mut of_nobody = store.blocks("nobody");
     let error = of_nobody(None).unwrap_err();
-    assert!(is_final(&error), "{error}");
+    assert!(is_permanent(&error), "{error}");
     let error = chain(&*error);
     assert!(error.ends_with("expected a row of the tag \"nobody\" in leaf_alloc, found none"), "{error}");
     store.sql("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('nobody', 1, 5)");

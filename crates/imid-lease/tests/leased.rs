@@ -315,7 +315,7 @@ fn holders_that_died_when_it_was_as_late_as_a_wrong_clock_shows_do_not_vote() {
     register.set_now_ms(Some(now_ms()));
     let error = try_open(200 * MS).unwrap_err();
     let watched = "the clock and the store's time differ, and the holders of lanes are watched for up to 10 s to see which is right";
-    assert_eq!((error.to_string().as_str(), error.is_final()), (watched, false));
+    assert_eq!((error.to_string().as_str(), error.is_permanent()), (watched, false));
     let minted = open().generate_within(room(), 1_000 * MS).unwrap().timestamp_ms();
     assert!(minted.abs_diff(now_ms()) < 60_000, "{minted}, {}", now_ms());
 }
@@ -636,7 +636,7 @@ fn lanes_that_are_an_hour_ahead_are_refused_unless_they_are_accepted() {
     let ids = LeasedGenerator::open(register.clone(), options().lane_bits(0)).unwrap();
     // At once, although it could wait.
     let error = ids.wait_until_open(Duration::MAX).unwrap_err();
-    assert!(error.is_clock() && error.is_final(), "{error}");
+    assert!(error.is_clock() && error.is_permanent(), "{error}");
     let words = "expected lanes at most 3 s ahead of the clock, found ";
     let found = error.to_string();
     let rest = found.strip_prefix(words).unwrap_or_else(|| panic!("{found}"));
@@ -670,7 +670,7 @@ fn a_free_lane_that_is_far_ahead_is_taken_if_it_is_accepted() {
         let third = || options().lane_bits(1).holder("third");
         let refused = LeasedGenerator::open(register.clone(), third()).unwrap();
         let error = refused.wait_until_open(300 * MS).unwrap_err();
-        assert!(error.is_clock() && !error.is_final() && !error.is_no_lane(), "{error}");
+        assert!(error.is_clock() && !error.is_permanent() && !error.is_no_lane(), "{error}");
         assert!(error.to_string().contains("1 of 2 are held"), "{error}");
         let error = refused.generate(room()).unwrap_err();
         assert!(error.is_clock() && error.retry_after().is_some(), "{error}");
@@ -748,7 +748,7 @@ fn open_returns_at_once_and_the_lane_comes_later() {
     let error = ids.generate(room()).unwrap_err();
     assert!(error.is_register() && error.retry_after().is_some(), "{error}");
     let error = ids.wait_until_open(50 * MS).unwrap_err();
-    assert!(error.is_register() && !error.is_final());
+    assert!(error.is_register() && !error.is_permanent());
     assert_eq!(error.to_string(), "register did not answer in 50 ms: the faulty register is set down");
     register.set_down(false);
     ids.wait_until_open(10_000 * MS).unwrap();
@@ -831,7 +831,7 @@ fn a_register_that_refuses_for_good_is_told_at_once() {
     let error = LeasedGenerator::open(Refuses, options()).and_then(opened).unwrap_err();
     assert!(start.elapsed() < 5_000 * MS, "{:?}", start.elapsed());
     assert_eq!(error.to_string(), "register refuses this process: no such user");
-    assert!(error.is_final() && error.is_register());
+    assert!(error.is_permanent() && error.is_register());
 }
 
 #[test]

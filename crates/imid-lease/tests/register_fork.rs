@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use imid_lease::register::{DEFAULT_TIME_LIMIT, Register, open_url};
+use imid_lease::register::{DEFAULT_TIME_LIMIT, Register, STORES, open_url};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
 
@@ -78,7 +78,7 @@ fn open(store: &str) -> Option<(Box<dyn Register>, Arc<Sent>)> {
 #[test]
 #[expect(unsafe_code, reason = "the test needs a fork")]
 fn a_forked_child_does_not_use_its_parents_connection() {
-    for store in ["postgres", "mysql", "redis", "etcd", "zookeeper"] {
+    for store in STORES.iter().filter(|store| store.is_server()).map(|store| store.name) {
         let Some((mut register, sent)) = open(store) else { continue };
         let key = format!("test/fork-{}", std::process::id());
         assert!(register.compare_and_set(&key, None, "1").unwrap());

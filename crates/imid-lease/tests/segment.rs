@@ -89,7 +89,7 @@ fn a_leaf_table_gives_the_blocks_that_leaf_gives() {
     assert_eq!(error.to_string(), "the store has no block: the tag does not exist");
     for (end, step) in [(-5, 10), (9, 10), (10, 0), (10, -1), (i64::MIN, 1), (0, i64::MIN)] {
         let error = opened(Segment::open(move |_| Ok(Block { end, step }))).unwrap_err();
-        assert!(error.is_register() && error.is_final(), "{error}");
+        assert!(error.is_register() && error.is_permanent(), "{error}");
         let expected = "the store has no block: expected a positive step, and numbers from 0 on, found Block { ";
         assert!(error.to_string().starts_with(expected), "{error}");
     }
@@ -126,7 +126,7 @@ fn no_tag(_: Option<i64>) -> Result<Block, BlockError> {
 fn a_name_and_a_step_outside_their_ranges_are_errors() {
     let refused = |name: &str, step: u32| {
         let error = Segment::open_line(FaultyRegister::new(), name, step).unwrap_err();
-        assert!(error.is_options() && error.is_final(), "{error}");
+        assert!(error.is_options() && error.is_permanent(), "{error}");
         error.to_string()
     };
     for step in [0, 1_000_000_001] {
@@ -146,7 +146,7 @@ fn an_error_of_an_applications_own_client_is_not_final() {
     assert_eq!(segment.next(), Ok(1));
     // One that says so is: this waits for no time.
     let segment = Segment::open(no_tag).unwrap();
-    assert!(segment.wait_until_open(Duration::MAX).unwrap_err().is_final());
+    assert!(segment.wait_until_open(Duration::MAX).unwrap_err().is_permanent());
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn a_panic_in_the_call_for_a_block_is_told() {
         let numbers: Vec<_> = std::iter::from_fn(|| segment.next().ok()).collect();
         assert_eq!(numbers, (1..=10 * good).collect::<Vec<_>>());
         if good == 0 {
-            assert!(opened.unwrap_err().is_final());
+            assert!(opened.unwrap_err().is_permanent());
         }
         // The thread may be on its way to the second call.
         let give_up = Instant::now() + Duration::from_secs(15);
@@ -193,7 +193,7 @@ fn a_segment_of_a_silent_store_opens_when_the_store_answers() {
     assert!(segment.next().unwrap_err().retry_after().is_some());
     let error = segment.wait_until_open(Duration::from_millis(100)).unwrap_err();
     assert_eq!(error.to_string(), "the store has no block: the faulty register is set down");
-    assert!(!error.is_final());
+    assert!(!error.is_permanent());
     register.set_down(false);
     segment.wait_until_open(Duration::from_secs(15)).unwrap();
     assert_eq!(segment.next(), Ok(1));

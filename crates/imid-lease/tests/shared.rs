@@ -118,7 +118,7 @@ fn after_a_panic_each_call_is_an_error() {
     drop(end);
     assert!(call.join().is_err());
     for error in [next.join().unwrap().unwrap_err(), shared.now_ms().unwrap_err()] {
-        assert!(error.is_final());
+        assert!(error.is_permanent());
         assert_eq!(error.to_string(), "Waiting: an earlier call has panicked");
     }
 }

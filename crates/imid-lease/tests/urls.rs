@@ -259,7 +259,7 @@ fn a_socket_is_a_url_of_redis() {
         let url = format!("{scheme}:///run/redis?db=1&user=u&pass=secret&protocol=resp3");
         assert!(RedisRegister::from_url(&url).is_ok(), "{url}");
         assert!(open_url(&url, DEFAULT_TIME_LIMIT).is_ok(), "{url}");
-        assert_eq!(store_of_url(&url), Some("redis"));
+        assert_eq!(store_of_url(&url).map(|store| store.name), Some("redis"));
     }
 }
 
@@ -330,7 +330,7 @@ fn a_host_that_accepts_and_hangs_leaves_time_for_the_others() {
     refuse_as_postgres(listener);
     let url = format!("postgres://u:secret@{first},{second}/chat");
     let error = open_url(&url, 6 * Duration::from_secs(1)).unwrap().read("a").unwrap_err();
-    assert!(error.is_final() && chain(&error).ends_with("nobody knows you"), "{error}");
+    assert!(error.is_permanent() && chain(&error).ends_with("nobody knows you"), "{error}");
     let url = format!("postgres://u:secret@{second},{first}/chat");
     let error = chain(&open_url(&url, 3 * Duration::from_secs(1)).unwrap().read("a").unwrap_err());
     assert!(error.ends_with(&format!("no answer from {first} within 1s")), "{error}");
@@ -399,7 +399,7 @@ fn a_password_without_a_user_and_a_user_without_a_password_are_errors() {
     ];
     for (register, expected) in &mut registers {
         let error = register.read("a").unwrap_err();
-        assert!(error.is_final() && chain(&error).ends_with(*expected), "{error}");
+        assert!(error.is_permanent() && chain(&error).ends_with(*expected), "{error}");
         assert!(!chain(&error).contains("secret"), "{error}");
     }
 }
@@ -519,7 +519,7 @@ fn files_of_tls_that_are_missing_may_come() {
         "zookeepers://127.0.0.1:1?cacert=/nothing/ca.pem",
     ] {
         let error = open_url(url, LONG).unwrap().read("a").unwrap_err();
-        assert!(!error.is_final() && chain(&error).contains("cannot read /nothing/ca.pem: "), "{url}: {error}");
+        assert!(!error.is_permanent() && chain(&error).contains("cannot read /nothing/ca.pem: "), "{url}: {error}");
     }
 }
 

@@ -13,7 +13,8 @@ use imid::clock::{Clock, ManualClock, SystemClock};
 use imid_snowflake::{Generator, Layout, NoSpareNodes, NodeQueue, NodeSource, Preset, Snowflake, SpareNode};
 
 /// 2020-01-01T00:00:00Z.
-const START: u64 = 1_577_836_800_000;
+/// 2021-03-04T05:06:07Z: no layout has such an epoch.
+const START: u64 = 1_614_834_367_000;
 const FOR_EVER: Duration = Duration::from_secs(10);
 
 /// The preset of the rollback article, with its own epoch: its time is over, but not for a clock that shows an earlier one.

@@ -12,7 +12,7 @@ use std::{env, fs};
 use clap::Subcommand;
 use imid_lease::admin::{self, FreeIf, LaneView, Recovery};
 use imid_lease::record::LaneState;
-use imid_lease::register::{DEFAULT_TIME_LIMIT, Register, RegisterError, open_url, open_url_read_only};
+use imid_lease::register::{DEFAULT_TIME_LIMIT, Register, RegisterError, STORES, open_url, open_url_read_only};
 use serde_json::{Value, json};
 
 use super::whole_number;
@@ -90,14 +90,18 @@ struct List {
 /// The space of lanes.
 #[derive(clap::Args)]
 struct SpaceArgs {
-    /// The register: file: and a path, or a URL of postgres, mysql, redis, etcd or zookeeper
-    ///
-    /// To use a database or a server, install the tool with its feature: cargo install --path crates/imid-cli --features
-    /// postgres,tls-ring.
-    ///
-    /// A URL can have a password, and other users can see the arguments of a process. So it can also be in the environment
-    /// variable `IMID_REGISTER` or in a file.
-    #[arg(long, value_name = "URL", conflicts_with = "register_file")]
+    #[arg(
+        long,
+        value_name = "URL",
+        conflicts_with = "register_file",
+        help = help_of_register(),
+        long_help = format!(
+            "{}\n\nTo use a database or a server, install the tool with its feature: cargo install --path crates/imid-cli \
+             --features postgres,tls-ring.\n\nA URL can have a password, and other users can see the arguments of a process. \
+             Therefore it can also be in the environment variable `IMID_REGISTER` or in a file.",
+            help_of_register()
+        )
+    )]
     register: Option<String>,
     /// File whose first line is the URL of the register
     #[arg(long, value_name = "FILE")]
@@ -240,22 +244,20 @@ fn open_at(open: fn(&str, Duration) -> Opened, url: &str, place: &str) -> Result
     })
 }
 
-/// The stores of servers, and whether the tool was built with them.
-const STORES: [(&str, bool); 5] = [
-    ("postgres", cfg!(feature = "postgres")),
-    ("mysql", cfg!(feature = "mysql")),
-    ("redis", cfg!(feature = "redis")),
-    ("etcd", cfg!(feature = "etcd")),
-    ("zookeeper", cfg!(feature = "zookeeper")),
-];
+/// What `--register` takes.
+fn help_of_register() -> String {
+    let servers: Vec<_> = STORES.iter().filter(|store| store.is_server()).map(|store| store.name).collect();
+    let (last, others) = servers.split_last().expect("there are servers");
+    format!("The register: file: and a path, or a URL of {} or {last}", others.join(", "))
+}
 
 /// Returns the message of the library. If it misses a feature, the message ends with the command that installs the tool with
 /// that one, with those that it has, and with TLS.
 fn install_hint(message: &str) -> String {
     let Some((start, rest)) = message.split_once("needs the feature `") else { return message.to_owned() };
     let missing = rest.split('`').next().unwrap_or_default();
-    let stores = STORES.iter().filter(|(store, is_built)| *is_built || *store == missing).map(|(store, _)| *store);
-    let features: Vec<_> = stores.chain(["tls-ring"]).collect();
+    let servers = STORES.iter().filter(|store| store.is_compiled_in() || store.name == missing);
+    let features: Vec<_> = servers.filter_map(|store| store.feature).chain(["tls-ring"]).collect();
     let install = format!("cargo install --path crates/imid-cli --features {}", features.join(","));
     format!("{start}needs the feature `{missing}`, which this tool was installed without; {install}")
 }

@@ -236,7 +236,7 @@ fn a_space_is_created_once_and_recovered_above_a_time() {
     let path = folder.path().join("ids");
     let lost = LeasedGenerator::open(FileRegister::shared(&path).unwrap(), must_exist()).unwrap();
     let error = lost.wait_until_open(Duration::from_secs(15)).unwrap_err();
-    assert!(error.is_no_space() && error.is_final(), "{error}");
+    assert!(error.is_no_space() && error.is_permanent(), "{error}");
     drop(lost);
 
     let created = run(&["create", "--bits", "3"]);

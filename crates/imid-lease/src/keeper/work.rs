@@ -51,7 +51,7 @@ impl<R: Register> Store<R> {
             return Err(Silence);
         }
         let result = telemetry::call(&mut self.register, name, key, call);
-        let error = result.as_ref().err().map(|error| (format!("{error:#}"), error.is_final()));
+        let error = result.as_ref().err().map(|error| (format!("{error:#}"), error.is_permanent()));
         self.note(owner, error);
         result.map_err(|_| Silence)
     }
@@ -60,7 +60,7 @@ impl<R: Register> Store<R> {
     fn note(&mut self, owner: &KeeperOwner, error: Option<(String, bool)>) {
         self.gives_up = error.is_some() && owner.is_closing();
         self.is_answered |= error.is_none();
-        self.is_refused = error.as_ref().is_some_and(|(_, is_final)| *is_final);
+        self.is_refused = error.as_ref().is_some_and(|(_, is_permanent)| *is_permanent);
         self.last_error = error.map(|(text, _)| text);
     }
 }
@@ -130,7 +130,7 @@ impl<R: Register, C: Clock + Send + Sync> Job for Kept<R, C> {
     fn list(&mut self, before: &Listing) -> Result<Listing, ListError> {
         let prefix = self.prefix();
         let listed = telemetry::call(&mut self.work.store.register, "list", &prefix, |register| register.list(&prefix));
-        let error = |error: RegisterError| ListError { text: format!("{error:#}"), is_final: error.is_final() };
+        let error = |error: RegisterError| ListError { text: format!("{error:#}"), is_permanent: error.is_permanent() };
         listed.map(|records| Listing::new(records, before)).map_err(error)
     }
 
@@ -246,7 +246,7 @@ impl<R: Register, C: Clock> Work<R, C> {
 
     /// Takes the list that a lease has wanted.
     fn take_list(&mut self, listed: &Listed, owner: &KeeperOwner) {
-        let error = listed.records.as_ref().err().map(|error| (error.text.clone(), error.is_final));
+        let error = listed.records.as_ref().err().map(|error| (error.text.clone(), error.is_permanent));
         self.store.note(owner, error);
         if std::mem::take(&mut self.judgement.is_listing) {
             return self.judge(listed, owner);

@@ -60,9 +60,9 @@ impl QueueError {
     }
 
     /// Returns whether waiting does not help.
-    pub const fn is_final(&self) -> bool {
+    pub const fn is_permanent(&self) -> bool {
         match &self.0 {
-            QueueKind::List(error) => error.is_final(),
+            QueueKind::List(error) => error.is_permanent(),
             QueueKind::Thread(_) | QueueKind::Closed | QueueKind::Forked => true,
             _ => false,
         }
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn a_queue_error_says_what_is_missing_and_when_to_come_back() {
         let retry_after = Duration::from_millis(100);
-        for (kind, words, is_final) in [
+        for (kind, words, is_permanent) in [
             (QueueKind::List(RegisterError::new("no")), "cannot open the list of worker IDs", false),
             (QueueKind::Empty { key: "ids".into() }, "no worker ID is in the list ids", false),
             (QueueKind::None { retry_after }, "no worker ID can be used now: retry in 100 ms", false),
@@ -96,7 +96,7 @@ mod tests {
             (QueueKind::Forked, "queue belongs to the parent process: open another one after the fork", true),
         ] {
             let error = QueueError::from(kind);
-            assert_eq!((error.to_string().as_str(), error.is_final()), (words, is_final));
+            assert_eq!((error.to_string().as_str(), error.is_permanent()), (words, is_permanent));
             assert_eq!(error.retry_after().is_some(), words.contains("retry in"));
             let kinds = [error.is_register(), error.is_no_worker_id(), error.is_closed(), error.is_forked()];
             assert!(kinds.into_iter().filter(|is| *is).count() <= 1, "{words}");

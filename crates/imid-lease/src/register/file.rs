@@ -12,7 +12,6 @@
 //! two processes in.
 
 mod lock;
-mod place;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -20,7 +19,9 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Access, DEFAULT_TIME_LIMIT, Promise, Register, RegisterError, check_key, check_prefix, check_write};
+use super::{
+    Access, DEFAULT_TIME_LIMIT, Promise, Register, RegisterError, check_key, check_prefix, check_write, place,
+};
 use lock::Lock;
 
 /// What the first line begins with.

@@ -8,22 +8,23 @@ mod hosts;
 mod memory;
 #[cfg(feature = "mysql")]
 pub(crate) mod mysql;
-#[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
+#[cfg(feature = "_server")]
 pub(crate) mod password;
+mod place;
 #[cfg(feature = "postgres")]
 pub(crate) mod postgres;
-#[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
+#[cfg(feature = "_server")]
 mod query;
 #[cfg(feature = "redis")]
 mod redis;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
+#[cfg(feature = "_tokio")]
 pub(crate) mod remote;
 mod shared;
-#[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
+#[cfg(feature = "_server")]
 #[cfg_attr(not(feature = "tls"), allow(dead_code, unreachable_pub, reason = "a URL that needs it is refused"))]
 pub(crate) mod tls;
 mod url;
-#[cfg(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
+#[cfg(feature = "_server")]
 pub(crate) mod worker;
 #[cfg(feature = "zookeeper")]
 mod zookeeper;
@@ -42,7 +43,7 @@ pub use self::redis::RedisRegister;
 #[cfg(feature = "redis-queue")]
 pub(crate) use self::redis::RedisServer;
 pub use self::shared::SharedRegister;
-pub use self::url::{open_url, open_url_read_only, store_of_url};
+pub use self::url::{STORES, Store, open_url, open_url_read_only, store_of_url};
 #[cfg(feature = "zookeeper")]
 pub use self::zookeeper::ZookeeperRegister;
 #[cfg(feature = "etcd")]
@@ -53,10 +54,7 @@ pub use memory::MemoryRegister;
 pub use mysql::MysqlRegister;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresRegister;
-#[cfg(all(
-    feature = "tls",
-    any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper")
-))]
+#[cfg(all(feature = "tls", feature = "_server"))]
 pub use tls::Tls;
 
 /// A store of small records, each under a key, with an atomic compare-and-set.
@@ -264,14 +262,14 @@ pub struct RegisterError {
     skipped: usize,
     is_another_machine: bool,
     is_url: bool,
-    is_final: bool,
+    is_permanent: bool,
 }
 
 impl RegisterError {
     /// Returns an error that says what was tried and where, such as `cannot connect to 127.0.0.1:5432`.
     pub fn new(context: impl Into<String>) -> Self {
         let context = context.into();
-        Self { context, cause: None, skipped: 0, is_another_machine: false, is_url: false, is_final: false }
+        Self { context, cause: None, skipped: 0, is_another_machine: false, is_url: false, is_permanent: false }
     }
 
     /// Adds the cause, such as the error of a client library.
@@ -294,7 +292,7 @@ impl RegisterError {
     /// Marks the error as permanent: retrying cannot help, as with a wrong password or a database that does not exist.
     #[must_use]
     pub fn permanent(mut self) -> Self {
-        self.is_final = true;
+        self.is_permanent = true;
         self
     }
 
@@ -315,8 +313,8 @@ impl RegisterError {
 
     /// Returns whether the error is permanent: the same call keeps failing until someone changes the settings of this process or of
     /// the store.
-    pub const fn is_final(&self) -> bool {
-        self.is_final || self.is_url || self.is_another_machine
+    pub const fn is_permanent(&self) -> bool {
+        self.is_permanent || self.is_url || self.is_another_machine
     }
 
     /// Returns whether a [`FileRegister`] was refused because another machine wrote the file.

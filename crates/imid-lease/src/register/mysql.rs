@@ -253,8 +253,8 @@ impl Server for Mysql {
         Ok((Connection { conn, replication }, promise))
     }
 
-    fn is_final(failure: &Failure) -> bool {
-        is_final(failure)
+    fn is_permanent(failure: &Failure) -> bool {
+        is_permanent(failure)
     }
 
     async fn promise(conn: &mut Connection) -> Result<Option<Promise>, Failure> {
@@ -266,7 +266,7 @@ impl Server for Mysql {
 }
 
 /// Returns whether the user, the password, the database or the rights are wrong.
-pub(crate) fn is_final(failure: &Failure) -> bool {
+pub(crate) fn is_permanent(failure: &Failure) -> bool {
     matches!(failure.downcast_ref(), Some(Error::Server(error)) if REFUSED.contains(&error.code))
 }
 

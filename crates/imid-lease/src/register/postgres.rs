@@ -439,8 +439,8 @@ impl Server for Postgres {
         Ok((client, promise_by(&found, "imid_register")?))
     }
 
-    fn is_final(failure: &Failure) -> bool {
-        is_final(failure)
+    fn is_permanent(failure: &Failure) -> bool {
+        is_permanent(failure)
     }
 
     async fn promise(client: &mut Connection) -> Result<Option<Promise>, Failure> {
@@ -452,7 +452,7 @@ impl Server for Postgres {
 }
 
 /// Returns whether the user, the password, the database or the rights are wrong, or a table does not exist.
-pub(crate) fn is_final(failure: &Failure) -> bool {
+pub(crate) fn is_permanent(failure: &Failure) -> bool {
     let code = failure.downcast_ref::<tokio_postgres::Error>().and_then(tokio_postgres::Error::code);
     let refused = [
         SqlState::INVALID_AUTHORIZATION_SPECIFICATION,

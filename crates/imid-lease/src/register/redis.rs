@@ -179,7 +179,7 @@ impl Server for RedisServer {
         }
     }
 
-    fn is_final(failure: &Failure) -> bool {
+    fn is_permanent(failure: &Failure) -> bool {
         let kind = failure.downcast_ref::<RedisError>().map(RedisError::kind);
         matches!(kind, Some(ErrorKind::AuthenticationFailed | ErrorKind::Server(ServerErrorKind::NoPerm)))
     }

@@ -42,7 +42,7 @@ pub(crate) trait Server: Sync {
     async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<(Self::Connection, Promise), Failure>;
 
     /// Returns whether the same call fails again, however often it is repeated.
-    fn is_final(failure: &Failure) -> bool;
+    fn is_permanent(failure: &Failure) -> bool;
 
     /// Reads the settings again; `None` if the server has none that matter.
     async fn promise(_: &mut Self::Connection) -> Result<Option<Promise>, Failure> {
@@ -203,8 +203,8 @@ impl<S: Server> Remote<S> {
                 if let Some(Weakness(reason)) = failure.downcast_ref() {
                     *promise = Some(Promise::Weak((*reason).into()));
                 }
-                let is_final = S::is_final(&failure);
-                Err(super::tls::call_error(context, failure, is_final))
+                let is_permanent = S::is_permanent(&failure);
+                Err(super::tls::call_error(context, failure, is_permanent))
             }
             Err(_) => Err(RegisterError::new(format!("{context}: no answer within {:?}", deadline.limit))),
         }
@@ -384,7 +384,7 @@ mod tests {
             Ok(((), Promise::Strong))
         }
 
-        fn is_final(_: &Failure) -> bool {
+        fn is_permanent(_: &Failure) -> bool {
             false
         }
     }
@@ -419,7 +419,7 @@ mod tests {
             Ok(((), Promise::Strong))
         }
 
-        fn is_final(_: &Failure) -> bool {
+        fn is_permanent(_: &Failure) -> bool {
             false
         }
     }
@@ -439,7 +439,7 @@ mod tests {
             if self.is_away.load(Ordering::Relaxed) { Err("away".into()) } else { Ok(((), Promise::Strong)) }
         }
 
-        fn is_final(_: &Failure) -> bool {
+        fn is_permanent(_: &Failure) -> bool {
             false
         }
     }

@@ -34,79 +34,140 @@ pub fn open_url_read_only(url: &str, time_limit: Duration) -> Result<Box<dyn Reg
     open(url, time_limit, Access::Read)
 }
 
-/// Returns the store that a URL names, as its feature is called, or `file`. Returns `None` if no register has such a URL.
+/// Returns the store that a URL names; `None` if no register has such a URL.
 ///
 /// ```
 /// use imid_lease::register::store_of_url;
 ///
-/// assert_eq!(store_of_url("mariadb://db/chat"), Some("mysql"));
-/// assert_eq!(store_of_url("file:/var/lib/chat/ids"), Some("file"));
-/// assert_eq!(store_of_url("http://db"), None);
+/// assert_eq!(store_of_url("mariadb://db/chat").unwrap().name, "mysql");
+/// assert!(!store_of_url("file:/var/lib/chat/ids").unwrap().is_server());
+/// assert!(store_of_url("http://db").is_none());
 /// ```
-pub fn store_of_url(url: &str) -> Option<&'static str> {
-    match url.split_once(':')?.0 {
-        "file" => Some("file"),
-        scheme => store(scheme).map(|store| store.feature),
-    }
-}
-
-fn store(scheme: &str) -> Option<&'static Store> {
+pub fn store_of_url(url: &str) -> Option<&'static Store> {
+    let scheme = url.split_once(':')?.0;
     STORES.iter().find(|store| store.schemes.contains(&scheme))
 }
 
 type Open = fn(&str, Duration, Access) -> Result<Box<dyn Register>, RegisterError>;
 
-/// The adapter of a server.
-struct Store {
-    schemes: &'static [&'static str],
-    feature: &'static str,
+/// A store whose URLs [`open_url`] takes. [`STORES`] has all of them.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Store {
+    /// Its name in lower case, such as `postgres`.
+    pub name: &'static str,
+    /// What its URLs begin with, without the colon. The first one is the usual one.
+    pub schemes: &'static [&'static str],
+    /// The feature of this crate that has its client; `None` if it needs none.
+    pub feature: Option<&'static str>,
+    /// What the adapter checks, to say what the store [promises](super::Register::promise).
+    pub checks: &'static str,
+    /// What an operator has to check, because the adapter cannot see it.
+    pub cannot_see: &'static [&'static str],
     /// `None` if the feature was not compiled in.
     open: Option<Open>,
 }
 
+impl Store {
+    /// Returns whether it is a server, and not a file.
+    pub const fn is_server(&self) -> bool {
+        self.feature.is_some()
+    }
+
+    /// Returns whether its client was compiled in.
+    pub const fn is_compiled_in(&self) -> bool {
+        self.open.is_some()
+    }
+}
+
 macro_rules! stores {
-    ($($feature:literal $register:ident $schemes:expr;)*) => {
-        [$(Store {
-            schemes: &$schemes,
-            feature: $feature,
-            #[cfg(feature = $feature)]
-            open: Some(|url, time_limit, access| {
-                let register = super::$register::from_url(url)?.time_limit(time_limit);
-                Ok(if access == Access::Read { Box::new(register.read_only()) } else { Box::new(register) })
-            }),
-            #[cfg(not(feature = $feature))]
-            open: None,
-        }),*]
+    ($($feature:literal $register:ident $schemes:expr, $checks:literal, $cannot_see:expr;)*) => {
+        /// The stores whose URLs [`open_url`] takes.
+        pub static STORES: &[Store] = &[
+            $(Store {
+                name: $feature,
+                schemes: &$schemes,
+                feature: Some($feature),
+                checks: $checks,
+                cannot_see: &$cannot_see,
+                #[cfg(feature = $feature)]
+                open: Some(|url, time_limit, access| {
+                    let register = super::$register::from_url(url)?.time_limit(time_limit);
+                    Ok(if access == Access::Read { Box::new(register.read_only()) } else { Box::new(register) })
+                }),
+                #[cfg(not(feature = $feature))]
+                open: None,
+            },)*
+            Store {
+                name: "file",
+                schemes: &["file"],
+                feature: None,
+                checks: "network file systems, other machines, links, the checksum",
+                cannot_see: &[
+                    "whether the disk keeps what it has synced",
+                    "whether the disk is thrown away with a container",
+                    "whether the file is copied, or restored from a backup",
+                ],
+                open: Some(open_file),
+            },
+        ];
     };
 }
 
-static STORES: [Store; 5] = stores! {
-    "postgres" PostgresRegister ["postgres", "postgresql"];
-    "mysql" MysqlRegister ["mysql", "mariadb"];
-    "redis" RedisRegister ["redis", "rediss", "valkey", "valkeys", "unix", "redis+unix", "valkey+unix"];
-    "etcd" EtcdRegister ["etcd", "etcds", "https"];
-    "zookeeper" ZookeeperRegister ["zookeeper", "zookeepers"];
-};
+stores! {
+    "postgres" PostgresRegister ["postgres", "postgresql"],
+        "fsync, full_page_writes, synchronous_standby_names beside standbys, slots and the timeline, an unlogged table",
+        [
+            "whether the disk keeps what it has synced",
+            "whether a failover takes the synchronous standby",
+            "whether a backup was restored",
+        ];
+    "mysql" MysqlRegister ["mysql", "mariadb"],
+        "innodb_flush_log_at_trx_commit, innodb_doublewrite, sync_binlog, Galera, the engine of the table",
+        [
+            "whether the disk keeps what it has synced",
+            "whether replicas are semi-synchronous, and which one a failover takes",
+            "whether a backup was restored",
+        ];
+    "redis" RedisRegister ["redis", "rediss", "valkey", "valkeys", "unix", "redis+unix", "valkey+unix"],
+        "no setting, because it is always weak",
+        ["which acknowledged writes were lost"];
+    "etcd" EtcdRegister ["etcd", "etcds", "https"],
+        "the size, the old versions, the alarms",
+        [
+            "its quota, and whether it compacts by itself (--auto-compaction-retention)",
+            "whether it syncs its log, as it does without --unsafe-no-fsync",
+            "whether a snapshot was restored",
+        ];
+    "zookeeper" ZookeeperRegister ["zookeeper", "zookeepers"],
+        "no setting",
+        [
+            "whether it syncs its log (forceSync), as it does by default",
+            "whether members lost their disks, so that a majority has forgotten writes",
+        ];
+}
 
 fn open(url: &str, time_limit: Duration, access: Access) -> Result<Box<dyn Register>, RegisterError> {
-    let (scheme, rest) = url.split_once(':').unwrap_or_default();
-    if let Some(store) = store(scheme) {
-        return match store.open {
-            Some(open) => open(url, time_limit, access),
-            None => Err(missing(scheme, store.feature)),
-        };
+    let store = store_of_url(url).ok_or_else(unknown)?;
+    match store.open {
+        Some(open) => open(url, time_limit, access),
+        None => Err(missing(url.split(':').next().unwrap_or_default(), store.name)),
     }
-    match (scheme, access) {
-        ("file", _) if rest.is_empty() => Err(RegisterError::new("expected a path after file:").of_url()),
-        ("file", Access::Read) => Ok(Box::new(FileRegister::read_only(rest)?)),
-        ("file", Access::Write) => Ok(Box::new(FileRegister::shared(rest)?.time_limit(time_limit))),
-        _ => Err(unknown()),
+}
+
+fn open_file(url: &str, time_limit: Duration, access: Access) -> Result<Box<dyn Register>, RegisterError> {
+    let path = url.strip_prefix("file:").unwrap_or_default();
+    match access {
+        _ if path.is_empty() => Err(RegisterError::new("expected a path after file:").of_url()),
+        Access::Read => Ok(Box::new(FileRegister::read_only(path)?)),
+        Access::Write => Ok(Box::new(FileRegister::shared(path)?.time_limit(time_limit))),
     }
 }
 
 /// The text is not repeated, because it may have a password in it.
 fn unknown() -> RegisterError {
-    let schemes = STORES.each_ref().map(|store| store.schemes[0]).join("://, ");
+    let servers = STORES.iter().filter(|store| store.is_server());
+    let schemes = servers.map(|store| store.schemes[0]).collect::<Vec<_>>().join("://, ");
     RegisterError::new(format!("expected a URL that begins with {schemes}:// or file:")).of_url()
 }
 

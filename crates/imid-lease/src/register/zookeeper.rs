@@ -136,7 +136,7 @@ impl Server for Zookeeper {
         Ok((Connection { client, access, root, options, written: None }, Promise::Strong))
     }
 
-    fn is_final(failure: &Failure) -> bool {
+    fn is_permanent(failure: &Failure) -> bool {
         matches!(failure.downcast_ref(), Some(Error::AuthFailed | Error::NoAuth)) || failure.is::<Incomplete>()
     }
 }

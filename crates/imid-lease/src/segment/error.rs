@@ -74,7 +74,7 @@ pub(super) enum SegmentKind {
     #[error("expected a number below 2^63, found {found}")]
     Next { found: u64 },
     #[error("the store has no block: {cause}")]
-    NoBlock { cause: String, is_final: bool },
+    NoBlock { cause: String, is_permanent: bool },
     #[error("the register failed")]
     Register(#[source] RegisterError),
     #[error("cannot read the record of the line")]
@@ -106,10 +106,10 @@ impl SegmentError {
     }
 
     /// Returns whether waiting does not help. Only an unresponsive store and a contended record can recover on their own.
-    pub const fn is_final(&self) -> bool {
+    pub const fn is_permanent(&self) -> bool {
         match &self.0 {
-            SegmentKind::NoBlock { is_final, .. } => *is_final,
-            SegmentKind::Register(error) => error.is_final(),
+            SegmentKind::NoBlock { is_permanent, .. } => *is_permanent,
+            SegmentKind::Register(error) => error.is_permanent(),
             SegmentKind::Busy { .. } => false,
             _ => true,
         }
@@ -163,12 +163,12 @@ mod tests {
         assert_eq!(text(SegmentKind::Step { found: 0 }), "expected a step of 1 to 1000000000, found 0");
         let next = SegmentKind::Next { found: 1 << 63 };
         assert_eq!(text(next), "expected a number below 2^63, found 9223372036854775808");
-        let none = SegmentKind::NoBlock { cause: "refused".into(), is_final: true };
+        let none = SegmentKind::NoBlock { cause: "refused".into(), is_permanent: true };
         assert_eq!(text(none), "the store has no block: refused");
         assert_eq!(text(SegmentKind::Register(RegisterError::new("no"))), "the register failed");
         let busy = SegmentError::from(SegmentKind::Busy { key: "seg/orders".into() });
         assert_eq!(busy.to_string(), "the record seg/orders is being written by another process");
-        assert!(!busy.is_final());
+        assert!(!busy.is_permanent());
         assert_eq!(text(SegmentKind::Random), "the system has no random numbers");
         let thread = SegmentKind::Thread(std::io::Error::other("no"));
         assert_eq!(text(thread), "cannot start the thread that fetches blocks");

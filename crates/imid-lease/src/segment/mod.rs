@@ -56,7 +56,7 @@ const PAUSE: Duration = Duration::from_millis(FIRST_WAIT_MS);
 
 /// Why a store has no block.
 ///
-/// A [`RegisterError`] that [is final](RegisterError::is_final) ends [`wait_until_open`](Segment::wait_until_open) immediately.
+/// A [`RegisterError`] that [is final](RegisterError::is_permanent) ends [`wait_until_open`](Segment::wait_until_open) immediately.
 pub type BlockError = Box<dyn Error + Send + Sync>;
 
 /// A block of numbers that a store has granted. It ends before `end`, and has as many numbers as the segment asked for.
@@ -216,7 +216,7 @@ impl Segment {
                 }
                 let cause = numbers.last_error.clone();
                 let cause = cause.unwrap_or_else(|| format!("no answer in {} ms", timeout.as_millis()));
-                Err(SegmentKind::NoBlock { cause, is_final: numbers.is_refused }.into())
+                Err(SegmentKind::NoBlock { cause, is_permanent: numbers.is_refused }.into())
             })
         }
     }
@@ -320,7 +320,7 @@ impl<F: FnMut(Option<i64>) -> Result<Block, BlockError>> Fetcher<F> {
             }
             Err(error) => {
                 // The error of an application's own client can be one of any kind, and a retry may mend it.
-                numbers.is_refused = error.downcast_ref().is_some_and(RegisterError::is_final);
+                numbers.is_refused = error.downcast_ref().is_some_and(RegisterError::is_permanent);
                 numbers.last_error = Some(with_causes(&*error));
             }
         }

@@ -191,6 +191,6 @@ pub(crate) fn a_register_that_is_read_only_reads_and_does_not_write(store: &Stor
     assert_eq!(reader.read(&key).unwrap().as_deref(), Some("1"));
     assert_eq!(reader.list(&key).unwrap(), [(key.clone(), "1".to_owned())]);
     let error = reader.compare_and_set(&key, Some("1"), "2").unwrap_err();
-    assert!(error.is_final(), "{error}");
+    assert!(error.is_permanent(), "{error}");
     assert_eq!(store.open().read(&key).unwrap().as_deref(), Some("1"));
 }

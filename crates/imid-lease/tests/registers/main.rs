@@ -71,7 +71,7 @@ const SETTINGS: &[(&str, &str, Law)] = &[
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
-    let stores: Vec<_> = store::NAMES.into_iter().map(|name| (name, Store::from_env(name))).collect();
+    let stores: Vec<_> = store::servers().map(|name| (name, Store::from_env(name))).collect();
     // Trials of one store run one after another, because some stop its server. Stores do not wait for each other.
     arguments.test_threads.get_or_insert(stores.len());
     let mut trials = Vec::new();

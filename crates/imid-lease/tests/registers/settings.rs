@@ -368,22 +368,22 @@ pub(crate) fn postgres_reader(store: &Store) {
 }
 
 /// Checks that a register is refused for good, and that the error says why.
-fn is_final(url: &str, words: &str) {
+fn is_permanent(url: &str, words: &str) {
     let error = open_url(url, DEFAULT_TIME_LIMIT).unwrap().read("a").unwrap_err();
-    assert!(error.is_final() && chain(&error).contains(words), "{error}");
+    assert!(error.is_permanent() && chain(&error).contains(words), "{error}");
 }
 
 pub(crate) fn postgres_final(store: &Store) {
     let (server, _) = store.url.split_at(store.url.find(store.address()).unwrap() + store.address().len());
-    is_final(&format!("{server}/nothing"), "database \"nothing\" does not exist");
+    is_permanent(&format!("{server}/nothing"), "database \"nothing\" does not exist");
     let error = open_url(&store.url_at("127.0.0.1:1"), DEFAULT_TIME_LIMIT).unwrap().read("a").unwrap_err();
-    assert!(!error.is_final(), "a server can come back: {error}");
+    assert!(!error.is_permanent(), "a server can come back: {error}");
 }
 
 pub(crate) fn mysql_final(store: &Store) {
-    is_final(&store.url.replace("imid-secret", "wrong"), "Access denied");
+    is_permanent(&store.url.replace("imid-secret", "wrong"), "Access denied");
 }
 
 pub(crate) fn redis_final(store: &Store) {
-    is_final(&store.url.replace("imid-secret", "wrong"), "Password authentication failed");
+    is_permanent(&store.url.replace("imid-secret", "wrong"), "Password authentication failed");
 }

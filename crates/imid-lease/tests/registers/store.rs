@@ -6,9 +6,12 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use imid_lease::register::{DEFAULT_TIME_LIMIT, MemoryRegister, Register, open_url};
+use imid_lease::register::{DEFAULT_TIME_LIMIT, MemoryRegister, Register, STORES, open_url};
 
-pub(crate) const NAMES: [&str; 5] = ["postgres", "mysql", "redis", "etcd", "zookeeper"];
+/// The names of the servers.
+pub(crate) fn servers() -> impl Iterator<Item = &'static str> {
+    STORES.iter().filter(|store| store.is_server()).map(|store| store.name)
+}
 
 /// A store under test. `file` and `memory` are not servers.
 pub(crate) struct Store {
@@ -35,7 +38,7 @@ impl Store {
     }
 
     pub(crate) fn is_server(&self) -> bool {
-        NAMES.contains(&self.name)
+        servers().any(|name| name == self.name)
     }
 
     /// Opens a register with a connection of its own. Its calls have time, because a busy machine can be slow.

@@ -35,7 +35,7 @@ impl Drop for Undo<'_> {
 /// Checks that a certificate of the server is refused for good, and why. The client of ZooKeeper does not say why.
 fn is_refused(store: &Store, error: &RegisterError, words: &str) {
     if store.name != "zookeeper" {
-        assert!(error.is_final() && chain(error).contains(words), "{error}");
+        assert!(error.is_permanent() && chain(error).contains(words), "{error}");
     }
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn a_file_that_cannot_be_used_is_named(store: &Store) {
         let url = right.replace(&format!("{name}={}", files.path(old).display()), &format!("{name}={new}"));
         assert_ne!(url, right);
         let error = failure(&url);
-        assert!(!error.is_final(), "files can change: {error}");
+        assert!(!error.is_permanent(), "files can change: {error}");
         chain(&error)
     };
     let check = |error: String, words: String| assert!(error.contains(&words), "expected {words} in: {error}");
@@ -168,7 +168,10 @@ pub(crate) fn a_configuration_of_ones_own_is_used_or_refused(store: &Store) {
         works(&mut *register);
     } else {
         let error = register.read("a").unwrap_err();
-        assert!(error.is_final() && chain(&error).contains(" takes no `ClientConfig`; use `Tls::roots`"), "{error}");
+        assert!(
+            error.is_permanent() && chain(&error).contains(" takes no `ClientConfig`; use `Tls::roots`"),
+            "{error}"
+        );
     }
 }
 

@@ -13,6 +13,7 @@ use std::env;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use imid_lease::register::STORES;
 use libtest_mimic::{Arguments, Trial};
 
 use crate::store::Store;
@@ -56,7 +57,7 @@ fn main() -> ExitCode {
         return cases::child(&url);
     }
     let mut arguments = Arguments::from_args();
-    let names = ["postgres", "mysql", "redis", "etcd", "zookeeper"];
+    let names: Vec<_> = STORES.iter().filter(|store| store.is_server()).map(|store| store.name).collect();
     // Trials of one store run one after another, because some stop its server. Stores do not wait for each other.
     arguments.test_threads.get_or_insert(names.len());
     let mut trials = Vec::new();

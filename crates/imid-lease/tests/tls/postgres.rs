@@ -53,7 +53,7 @@ pub(crate) fn each_mode_checks_what_it_says(store: &Store) {
             None => works(&mut *open(&url)),
             Some(words) => {
                 let error = failure(&url);
-                assert!(error.is_final() && chain(&error).contains(words), "{url}: {error}");
+                assert!(error.is_permanent() && chain(&error).contains(words), "{url}: {error}");
             }
         }
     }
@@ -84,7 +84,7 @@ pub(crate) fn several_hosts_may_be_named(store: &Store) {
     let hosts = format!("127.0.0.1:1,{}", store.host());
     works(&mut *open(&store.url(&hosts, &store.files, true, true)));
     let error = failure(&store.url(&hosts, &Files::new(), true, true));
-    assert!(error.is_final(), "{error}");
+    assert!(error.is_permanent(), "{error}");
 }
 
 /// The second of two registers gets the server's connection of the first one, which knows no prepared statement of it.
@@ -141,7 +141,7 @@ pub(crate) fn a_proxy_that_passes_bytes_on_is_no_obstacle(store: &Store) {
         works(&mut *open(&url));
         leases("proxy", &url);
         let error = failure(&store.url(&host, &Files::new(), true, true));
-        assert!(error.is_final(), "{error}");
+        assert!(error.is_permanent(), "{error}");
     });
 }
 

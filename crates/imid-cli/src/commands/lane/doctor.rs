@@ -88,53 +88,6 @@ const MOST_NEAREST_MS: u64 = 1_000;
 /// If a space was created or recovered to begin further ahead of the clock, it is reported: longer than a horizon and a wrong clock explain.
 const MOST_FLOOR_MS: u64 = 120_000;
 
-/// What an adapter looks at, and what it cannot see, by the store.
-fn sight(store: &str) -> (&'static str, &'static [&'static str]) {
-    match store {
-        "postgres" => (
-            "fsync, full_page_writes, synchronous_standby_names beside standbys, slots and the timeline, an unlogged table",
-            &[
-                "whether the disk keeps what it has synced",
-                "whether a failover takes the synchronous standby",
-                "whether a backup was restored",
-            ],
-        ),
-        "mysql" => (
-            "innodb_flush_log_at_trx_commit, innodb_doublewrite, sync_binlog, Galera, the engine of the table",
-            &[
-                "whether the disk keeps what it has synced",
-                "whether replicas are semi-synchronous, and which one a failover takes",
-                "whether a backup was restored",
-            ],
-        ),
-        "redis" => ("no setting, because it is always weak", &["which acknowledged writes were lost"]),
-        "etcd" => (
-            "the size, the old versions, the alarms",
-            &[
-                "its quota, and whether it compacts by itself (--auto-compaction-retention)",
-                "whether it syncs its log, as it does without --unsafe-no-fsync",
-                "whether a snapshot was restored",
-            ],
-        ),
-        "zookeeper" => (
-            "no setting",
-            &[
-                "whether it syncs its log (forceSync), as it does by default",
-                "whether members lost their disks, so that a majority has forgotten writes",
-            ],
-        ),
-        "file" => (
-            "network file systems, other machines, links, the checksum",
-            &[
-                "whether the disk keeps what it has synced",
-                "whether the disk is thrown away with a container",
-                "whether the file is copied, or restored from a backup",
-            ],
-        ),
-        _ => ("nothing that this command knows of", &["what the documentation of its adapter names"]),
-    }
-}
-
 /// What was found: lines for people, each with a label, the members of the JSON object, and what to change.
 #[derive(Default)]
 struct Findings {
@@ -169,7 +122,7 @@ impl Doctor {
 
     fn examine(&self) -> Result<Findings, Stop> {
         let (mut register, url) = self.space.open_with_url(if self.write { open_url } else { open_url_read_only })?;
-        let store = store_of_url(&url).unwrap_or_default();
+        let store = store_of_url(&url).map(|store| store.name).unwrap_or_default();
         let mut found = Findings::default();
 
         // The first call connects.
@@ -177,7 +130,7 @@ impl Doctor {
         register.read(&key).map_err(|error| {
             let mut message = chain(&error);
             // The name of the table. A wrong password has another reason.
-            if !self.write && error.is_final() && message.contains("imid_register") {
+            if !self.write && error.is_permanent() && message.contains("imid_register") {
                 message += "; if no process has used this register yet, --write makes it";
             }
             Stop::Error(message)
@@ -213,13 +166,13 @@ impl Doctor {
         }
         found.add("promise", promise.to_string());
         found.set("promise", promise.to_string());
-        let (looked_at, not_seen) = sight(store);
-        found.add("looked at", looked_at);
-        found.set("looked_at", looked_at);
-        for what in not_seen {
+        let (checks, cannot_see) = store_of_url(&url).map(|store| (store.checks, store.cannot_see)).unwrap_or_default();
+        found.add("looked at", checks);
+        found.set("looked_at", checks);
+        for what in cannot_see {
             found.add("not seen", *what);
         }
-        found.set("not_seen", not_seen);
+        found.set("not_seen", cannot_see);
         if let Some(Room { lines, object }) = room {
             found.lines.extend(lines);
             found.set("room", object);
@@ -532,17 +485,5 @@ impl Spread {
 impl From<&Spread> for String {
     fn from(Spread { median_ms, greatest_ms }: &Spread) -> Self {
         format!("{median_ms:.1} ms (median of {CALLS}), at most {greatest_ms:.1} ms")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::sight;
-
-    #[test]
-    fn each_store_has_words_of_its_own() {
-        for store in ["postgres", "mysql", "redis", "etcd", "zookeeper", "file"] {
-            assert_ne!(sight(store), sight("another"), "{store}");
-        }
     }
 }

@@ -22,16 +22,16 @@ use crate::register::worker::{Deadline, Worker};
 pub(crate) struct Settings {
     text: String,
     /// Only the program can be wrong for good. Files change, and may be seen with half of the change done.
-    is_final: bool,
+    is_permanent: bool,
 }
 
 impl Settings {
     fn of_files(text: String) -> Self {
-        Self { text, is_final: false }
+        Self { text, is_permanent: false }
     }
 
     fn of_program(text: String) -> Self {
-        Self { text, is_final: true }
+        Self { text, is_permanent: true }
     }
 }
 
@@ -298,9 +298,9 @@ pub(crate) fn failure_of<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rus
 
 /// Returns whether a failure to connect is final: the program cannot speak TLS, or the certificate of the server is wrong. Says more of
 /// it where the client does not.
-pub(super) fn diagnose(is_final: bool, failure: &(dyn Error + 'static)) -> (bool, Option<&'static str>) {
+pub(super) fn diagnose(is_permanent: bool, failure: &(dyn Error + 'static)) -> (bool, Option<&'static str>) {
     if let Some(settings) = failure.downcast_ref::<Settings>() {
-        return (settings.is_final, None);
+        return (settings.is_permanent, None);
     }
     match failure_of(failure) {
         // The signature is bad if another authority has the same name.
@@ -308,7 +308,7 @@ pub(super) fn diagnose(is_final: bool, failure: &(dyn Error + 'static)) -> (bool
             (true, Some("no trusted CA has signed the server's certificate"))
         }
         Some(rustls::Error::InvalidCertificate(_)) => (true, None),
-        _ => (is_final, None),
+        _ => (is_permanent, None),
     }
 }
 

@@ -96,7 +96,7 @@ fn no_tag(tag: &str) -> BlockError {
 /// Returns whether a failure is one of these, and not one of the client.
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 fn is_refusal(failure: &BlockError) -> bool {
-    failure.downcast_ref().is_some_and(crate::RegisterError::is_final)
+    failure.downcast_ref().is_some_and(crate::RegisterError::is_permanent)
 }
 
 /// Refuses a table whose acknowledged updates can be lost.

@@ -4,7 +4,7 @@ use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, TxOpts};
 
 use super::{BlockError, MYSQL_SELECT, MYSQL_UPDATE, check, no_tag};
-use crate::register::mysql::{Mysql, engine, is_final, promise_of};
+use crate::register::mysql::{Mysql, engine, is_permanent, promise_of};
 use crate::register::remote::{Failure, Remote, Server, Settings, connection_settings};
 use crate::register::worker::Deadline;
 use crate::segment::Block;
@@ -70,7 +70,7 @@ impl Server for Leaf {
         Ok((conn, promise))
     }
 
-    fn is_final(failure: &Failure) -> bool {
-        super::is_refusal(failure) || is_final(failure)
+    fn is_permanent(failure: &Failure) -> bool {
+        super::is_refusal(failure) || is_permanent(failure)
     }
 }

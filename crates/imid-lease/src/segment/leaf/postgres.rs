@@ -3,7 +3,7 @@
 use tokio_postgres::types::Type;
 
 use super::{BlockError, check, no_tag, postgres_update};
-use crate::register::postgres::{Connection, Postgres, durable, is_final, promise_of};
+use crate::register::postgres::{Connection, Postgres, durable, is_permanent, promise_of};
 use crate::register::remote::{Failure, Remote, Server, Settings, connection_settings};
 use crate::register::worker::Deadline;
 use crate::segment::Block;
@@ -63,7 +63,7 @@ impl Server for Leaf {
         Ok((client, promise))
     }
 
-    fn is_final(failure: &Failure) -> bool {
-        super::is_refusal(failure) || is_final(failure)
+    fn is_permanent(failure: &Failure) -> bool {
+        super::is_refusal(failure) || is_permanent(failure)
     }
 }
