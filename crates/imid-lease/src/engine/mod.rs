@@ -161,8 +161,6 @@ pub(crate) struct Engine {
     looking_for_ms: u64,
     answered_ms: u64,
     backoff: Backoff,
-    /// When the last call was made.
-    called_at_ms: u64,
     /// When the lanes were listed, and when to list them again.
     listed_at_ms: u64,
     look_at_ms: u64,
@@ -218,7 +216,6 @@ impl Engine {
             acknowledged_at_ms: None,
             attempted_at_ms: None,
             backoff: Backoff::default(),
-            called_at_ms: 0,
             listed_at_ms: 0,
             look_at_ms: 0,
             pause_ms: 0,
@@ -254,14 +251,6 @@ impl Engine {
         self.random = (random >> 64) as u64;
         self.note(at);
         self.begin_to_close();
-        let action = self.act(at, random, token);
-        if matches!(action, Action::List | Action::Read { .. } | Action::Write { .. }) {
-            self.called_at_ms = at.mono_ms;
-        }
-        action
-    }
-
-    fn act(&mut self, at: Moment, random: u128, token: Token) -> Action {
         match &self.step {
             Step::Look { at_ms } if *at_ms > at.mono_ms => self.sleep(*at_ms),
             Step::Look { .. } => {
@@ -355,15 +344,13 @@ impl Engine {
     }
 
     /// Returns the wait after a call that has failed. The store may be overloaded by all who wait, so those who have no room
-    /// to mint leave it to those who have, for up to as long as the call has kept the store busy: if all of them came back at once,
-    /// it would be as long again.
+    /// to mint leave it to those who have.
     fn gap_ms(&self, at: Moment) -> u64 {
         let reached_ms = self.used_until_ms.max(at.now_ms.unwrap_or(0));
         let has_room = self.present.as_ref().is_some_and(|present| present.ceiling_ms > reached_ms);
         let horizon_ms = self.config.horizon_ms;
         let longest_ms = if has_room { horizon_ms / 8 } else { horizon_ms.min(LONGEST_GAP_MS) };
-        let took_ms = if has_room { 0 } else { at.mono_ms.saturating_sub(self.called_at_ms).min(longest_ms) };
-        jittered(self.random, self.backoff.wait_ms(longest_ms).max(took_ms)).max(SHORTEST_GAP_MS)
+        jittered(self.random, self.backoff.wait_ms(longest_ms)).max(SHORTEST_GAP_MS)
     }
 
     fn stop(&mut self, why: Stopped) {

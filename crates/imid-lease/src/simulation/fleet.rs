@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::world::{Random, START_MS};
-use crate::engine::{Action, Config, Engine, Listing, Moment, Outcome, Phase, Reply, Silence};
+use crate::engine::{Action, Config, Engine, Listing, Moment, Outcome, Phase, Reply};
 use crate::record::Name;
 use crate::space::Space;
 
@@ -319,25 +319,6 @@ fn a_process_of_a_large_fleet_costs_what_one_of_a_small_fleet_costs() {
     }
     for start in STARTS {
         check(1_000, 10, start, 0);
-    }
-}
-
-/// A store that has worked for a call until nobody waited for the answer would else be asked by all of them again at once.
-#[test]
-fn who_was_not_answered_leaves_the_store_alone_for_as_long_as_the_call_took() {
-    let at = |mono_ms| Moment { mono_ms, now_ms: Some(START_MS), used_until_ms: 0, wanted_ms: 0, asked_ms: 0 };
-    for (took_ms, most_ms) in [(0, 100), (8_000, 8_000), (30_000, HORIZON_MS)] {
-        let mut fleet = Fleet::new(1);
-        fleet.start(1, 4);
-        let engine = &mut fleet.processes[0].engine;
-        // The greatest random number is the longest wait.
-        assert!(matches!(engine.poll(at(5), u128::MAX), Action::List));
-        engine.reply(at(5 + took_ms), Reply::Listed(Err(Silence)));
-        let until_ms = 5 + took_ms + most_ms;
-        assert!(
-            matches!(engine.poll(at(5 + took_ms), 0), Action::Sleep { until_ms: it } if it == until_ms),
-            "{took_ms}"
-        );
     }
 }
 
