@@ -31,7 +31,7 @@ fuzz_target!(|input: Input| {
             continue;
         }
         if let Err(error) = open_url_read_only(url, DEFAULT_TIME_LIMIT) {
-            let words = format!("{error} {error:?}");
+            let words = format!("{error:#} {error:?}");
             assert!(!words.contains(PASSWORD), "{words}");
             assert!(!words.is_empty());
         }

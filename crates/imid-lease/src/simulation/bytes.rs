@@ -4,7 +4,14 @@
 use super::exhaustive::{STEPS, start, take};
 use super::random::{Weather, end};
 use super::rules::Rules;
-use super::world::{Fault, World};
+use super::world::{Fault, SKEW_MS, World};
+
+/// The clock of the second process stays within the skew that is allowed: a clock that is further off and jumps back has no lane for as
+/// long as it was off.
+fn shift_clock(world: &mut World, by_ms: i64) {
+    let (offset_ms, most_ms) = (&mut world.holders[1].wall_offset_ms, SKEW_MS.cast_signed());
+    *offset_ms = (*offset_ms + by_ms).clamp(-most_ms, most_ms);
+}
 
 /// What the operator does, and the clocks, after the steps of the processes.
 fn operate(world: &mut World, step: usize) {
@@ -12,8 +19,8 @@ fn operate(world: &mut World, step: usize) {
         0 => world.free_one(),
         1..=5 => world.resize(step as u32 - 1),
         6 => world.lose_softly(),
-        7 => world.holders[1].wall_offset_ms -= 100,
-        8 => world.holders[1].wall_offset_ms += 100,
+        7 => shift_clock(world, -100),
+        8 => shift_clock(world, 100),
         9 => world.pause_thread(1),
         10 => world.resume_threads(1),
         11 => world.holders[1].engine.close(),

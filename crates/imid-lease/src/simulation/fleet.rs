@@ -297,12 +297,12 @@ fn one_process_is_replaced_in_a_moment_if_a_lane_is_free_and_else_soon_after_one
 fn check(count: usize, bits: u32, start: Start, seed: u64) -> Cost {
     let cost = start_together(count, bits, start, seed);
     let what = format!("{count} on {}, {start:?}, seed {seed}: {cost:?}", 1 << bits);
-    let (waited_s, waited_ms) = if start == Start::AfterCrash { (HORIZON_MS / 1_000, HORIZON_MS) } else { (0, 0) };
-    let most = count as u64 * ((4 << bits) + 100 * waited_s);
+    let horizon_ms = if start == Start::AfterCrash { HORIZON_MS } else { 0 };
+    let most = count as u64 * ((4 << bits) + horizon_ms / 10);
     assert!(cost.records <= most, "at most {most} records: {what}");
     assert!(bits < 10 || cost.lists <= 4 * count as u64, "at most four lists each: {what}");
     assert!(cost.conflicts <= 2 * count as u64, "at most two lost races each: {what}");
-    assert!(cost.time_ms <= waited_ms + 3_000, "at most 3 s: {what}");
+    assert!(cost.time_ms <= horizon_ms + 3_000, "at most 3 s: {what}");
     cost
 }
 
