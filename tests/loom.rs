@@ -396,16 +396,20 @@ fn no_thread_mints_of_a_moved_stripe_between_an_old_ceiling_and_a_new_floor() {
     });
 }
 
-#[test]
-fn no_thread_mints_at_the_ceiling() {
-    model(2, || {
+/// No thread mints at the ceiling by the shortest way: with an addition that others may have come before.
+fn mint_at_the_ceiling(after: Option<MessageId>) {
+    model(2, move || {
         let ids = Arc::new(narrow().ceiling_ms(T + 1).clock(clock(T)).build().unwrap());
         let first = ids.generate(session(0)).unwrap();
         let other = Arc::clone(&ids);
-        let thread = thread::spawn(move || other.generate(session(0)));
-        let mut all = vec![Ok(first), ids.generate(session(0))];
+        let mint = move |ids: &Generator<_, 1>| match after {
+            None => ids.generate(session(0)),
+            after => ids.generate_after(after, session(0)),
+        };
+        let thread = thread::spawn(move || mint(&other));
+        let mut all = vec![Ok(first), mint(&ids)];
         ids.clock().set(T + 1);
-        all.push(ids.generate(session(0)));
+        all.push(mint(&ids));
         all.push(thread.join().unwrap());
         let (minted, refused): (Vec<_>, Vec<_>) = all.into_iter().partition(Result::is_ok);
         let minted: Vec<_> = minted.into_iter().map(Result::unwrap).collect();
@@ -413,6 +417,16 @@ fn no_thread_mints_at_the_ceiling() {
         assert!(refused.iter().all(|seen| seen.is_err_and(GenerateError::is_ceiling)));
         assert_distinct(minted);
     });
+}
+
+#[test]
+fn no_thread_mints_at_the_ceiling() {
+    mint_at_the_ceiling(None);
+}
+
+#[test]
+fn no_thread_mints_at_the_ceiling_after_an_id_of_the_past() {
+    mint_at_the_ceiling(Some(id_at(T - 1)));
 }
 
 /// Each ID is either refused, or at most the end that the close returned.
