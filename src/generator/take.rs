@@ -244,7 +244,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
         let end = self.stripes.iter().map(free).max();
         // A stamp that was dropped can be past the ceiling. An issued one is not.
         // ORDERING: after `free`, which acquires the ceiling of each issued stamp.
-        let ceiling = self.words.ceiling.load(Ordering::Acquire);
+        let ceiling = self.words.ceiling.load(Ordering::Relaxed);
         end.and_then(|end| end.min(ceiling).checked_sub(1))
     }
 
