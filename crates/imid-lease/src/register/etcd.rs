@@ -1,7 +1,9 @@
 //! etcd.
 
+mod listed;
+
 use std::fmt;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -10,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use ureq::Agent;
 
+use self::listed::{Header, Listed, Records};
 use super::hosts::{Hosts, Incomplete, User, login};
 use super::password::Password;
 use super::tls::Tls;
@@ -23,7 +26,8 @@ use imid::fork::Process;
 
 /// A register in etcd 3.4 or later. It is **strong** as the [crate's table](crate#registers) says.
 ///
-/// The records are keys under `imid-register/`. Reads are linearizable, and a write is one transaction. After etcd is
+/// The records are keys under `imid-register/`. Reads are linearizable, and a write is one transaction. A list within 10 s of the one
+/// before transfers only the records that have changed. After etcd is
 /// restored from a snapshot, no client may be connected until [`admin::recover`](crate::admin::recover) has run.
 ///
 /// etcd keeps every version of a record until it is compacted: start it with `--auto-compaction-retention=1h`, or 16
@@ -52,6 +56,8 @@ pub struct EtcdRegister {
     is_of_lease: bool,
     /// `None` before the first call, and after an error, so that the files of TLS are read again.
     agent: Option<Agent>,
+    /// The base of the next list.
+    listed: Option<Listed>,
     process: Process,
     access: Access,
 }
@@ -104,6 +110,7 @@ impl EtcdRegister {
             patience: 1,
             is_of_lease: false,
             agent: None,
+            listed: None,
             process: Process::current(),
             access: Access::Write,
         })
@@ -235,7 +242,11 @@ impl EtcdRegister {
             request.config().timeout_global(Some(left)).timeout_connect(Some(left.min(self.time_limit))).build();
         let mut reply = request.content_type("application/json").send(body).map_err(|error| match error {
             // It has the error of TLS in it.
-            ureq::Error::Io(error) => Failure::from(error),
+            ureq::Error::Io(error) => {
+                // The member may have been restarted, and restored.
+                self.listed = None;
+                Failure::from(error)
+            }
             error => error.into(),
         })?;
         let date = reply.headers().get("Date").and_then(|date| date.to_str().ok()).and_then(unix_ms);
@@ -249,12 +260,20 @@ impl EtcdRegister {
         path: &str,
         request: &impl Serialize,
     ) -> Result<(T, Option<u64>), RegisterError> {
+        self.patiently(|register, deadline| register.call_until(deadline, what, path, request))
+    }
+
+    /// Makes calls that together may take as long as one.
+    fn patiently<T>(
+        &mut self,
+        calls: impl FnOnce(&mut Self, Deadline) -> Result<T, RegisterError>,
+    ) -> Result<T, RegisterError> {
         // The first call of a lease may be one of a whole fleet that starts.
         if !self.is_of_lease && caller().is_some() {
             (self.is_of_lease, self.patience) = (true, MOST_LIMITS);
         }
         let deadline = Deadline::of(self.time_limit.saturating_mul(self.patience));
-        let result = self.call_until(deadline, what, path, request);
+        let result = calls(self, deadline);
         self.patience = if result.is_ok() { 1 } else { (self.patience + 1).min(MOST_LIMITS) };
         result
     }
@@ -345,14 +364,18 @@ impl EtcdRegister {
         Ok(date.map(|ms| ms.saturating_sub(millis(read_after))))
     }
 
-    /// Returns the records from one key up to another.
+    /// Returns the records of a request.
     fn range(
         &mut self,
+        deadline: Deadline,
         what: fmt::Arguments<'_>,
         request: &impl Serialize,
-    ) -> Result<Vec<(String, String)>, RegisterError> {
+    ) -> Result<Records, RegisterError> {
         #[derive(Deserialize)]
         struct Reply {
+            header: Header,
+            #[serde(default)]
+            count: String,
             #[serde(default)]
             kvs: Vec<Pair>,
         }
@@ -361,15 +384,41 @@ impl EtcdRegister {
             key: String,
             value: String,
         }
-        let (reply, _) = self.call::<Reply>(what, "kv/range", request)?;
+        let (reply, _) = self.call_until::<Reply>(deadline, what, "kv/range", request)?;
         let text = |encoded: &str| BASE64_STANDARD.decode(encoded).ok().and_then(|bytes| String::from_utf8(bytes).ok());
         let pairs = reply.kvs.iter().map(|pair| {
             let key = text(&pair.key)?.strip_prefix(ROOT)?.to_owned();
             Some((key, text(&pair.value)?))
         });
-        pairs.collect::<Option<_>>().ok_or_else(|| {
+        let pairs = pairs.collect::<Option<_>>().ok_or_else(|| {
             RegisterError::new(format!("cannot {what} in etcd: expected a key and a value of text, found other bytes"))
-        })
+        })?;
+        Ok(Records { header: reply.header, count: reply.count.parse().unwrap_or(0), pairs })
+    }
+
+    /// Returns the records with a prefix. Only those are transferred that have changed since the last list, if that is recent.
+    fn list_until(&mut self, deadline: Deadline, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        let (what, first) = (format_args!("list {prefix:?}"), format!("{ROOT}{prefix}"));
+        // The end is the prefix with its last byte one greater. All bytes of keys are below 0x7f.
+        let mut end = first.clone().into_bytes();
+        *end.last_mut().expect("the root is not empty") += 1;
+        let mut request = json!({ "key": encode(&first), "range_end": BASE64_STANDARD.encode(end) });
+        let asked = Instant::now();
+        if let Some(since) = self.listed.as_ref().and_then(|listed| listed.next_revision(prefix, asked)) {
+            request["min_mod_revision"] = since.to_string().into();
+            let changed = self.range(deadline, what, &request)?;
+            if let Some(all) = self.listed.as_mut().and_then(|listed| listed.update(asked, changed)) {
+                return Ok(all);
+            }
+            self.listed = None;
+            request["min_mod_revision"] = "0".into();
+        }
+        let asked = Instant::now();
+        let mut all = self.range(deadline, what, &request)?;
+        all.pairs.sort_unstable();
+        let records = all.pairs.clone();
+        self.listed = Listed::new(prefix, asked, all);
+        Ok(records)
     }
 }
 
@@ -448,20 +497,14 @@ fn unix_ms(date: &str) -> Option<u64> {
 impl Register for EtcdRegister {
     fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
         check_key(key)?;
-        let request = json!({ "key": encode(&format!("{ROOT}{key}")) });
-        Ok(self.range(format_args!("read {key:?}"), &request)?.pop().map(|(_, value)| value))
+        let (what, request) = (format_args!("read {key:?}"), json!({ "key": encode(&format!("{ROOT}{key}")) }));
+        let found = self.patiently(|register, deadline| register.range(deadline, what, &request))?;
+        Ok(found.pairs.into_iter().next().map(|(_, value)| value))
     }
 
     fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
         check_prefix(prefix)?;
-        let first = format!("{ROOT}{prefix}");
-        // The end is the prefix with its last byte one greater. All bytes of keys are below 0x7f.
-        let mut end = first.clone().into_bytes();
-        *end.last_mut().expect("the root is not empty") += 1;
-        let request = json!({ "key": encode(&first), "range_end": BASE64_STANDARD.encode(end) });
-        let mut records = self.range(format_args!("list {prefix:?}"), &request)?;
-        records.sort_unstable();
-        Ok(records)
+        self.patiently(|register, deadline| register.list_until(deadline, prefix))
     }
 
     fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
@@ -479,7 +522,11 @@ impl Register for EtcdRegister {
         };
         let put = json!({ "request_put": { "key": name, "value": encode(value) } });
         let request = json!({ "compare": [compare], "success": [put] });
-        Ok(self.call::<Reply>(format_args!("write {key:?}"), "kv/txn", &request)?.0.succeeded)
+        let succeeded = self.call::<Reply>(format_args!("write {key:?}"), "kv/txn", &request)?.0.succeeded;
+        if let (false, Some(seen), Some(listed)) = (succeeded, seen, &mut self.listed) {
+            listed.forget(key, seen);
+        }
+        Ok(succeeded)
     }
 
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {

@@ -108,6 +108,22 @@ pub(crate) fn a_list_has_the_keys_with_the_prefix_and_no_others(store: &Store) {
     assert!(all.is_sorted());
 }
 
+pub(crate) fn a_list_shows_what_was_written_after_the_list_before(store: &Store) {
+    let (mut a, mut b, root) = (store.open(), store.open(), fresh_key());
+    let key = |name: &str| format!("{root}/{name}");
+    assert!(a.compare_and_set(&key("1"), None, "x").unwrap() && b.compare_and_set(&key("3"), None, "x").unwrap());
+    let record = |name: &str, value: &str| (key(name), value.to_owned());
+    assert_eq!(a.list(&key("")).unwrap(), [record("1", "x"), record("3", "x")]);
+    assert!(b.compare_and_set(&key("2"), None, "x").unwrap() && b.compare_and_set(&key("3"), Some("x"), "y").unwrap());
+    assert!(!a.compare_and_set(&key("3"), Some("x"), "z").unwrap(), "it was listed before it was written");
+    assert!(a.compare_and_set(&key("1"), Some("x"), "y").unwrap());
+    let all = [record("1", "y"), record("2", "x"), record("3", "y")];
+    assert_eq!(a.list(&key("")).unwrap(), all);
+    assert_eq!(a.list(&key("2")).unwrap(), all[1..2], "the list before was of another prefix");
+    assert_eq!(a.list(&key("")).unwrap(), all);
+    assert_eq!(a.list(&key("")).unwrap(), all);
+}
+
 pub(crate) fn keys_of_128_and_values_of_1024_characters_are_kept(store: &Store) {
     let (mut register, mut key) = (store.open(), fresh_key());
     key.extend(std::iter::repeat_n("0123456789abcdefghijklmnopqrstuvwxyz-_.:/", 4));

@@ -2,6 +2,8 @@
 
 #[path = "../chain/mod.rs"]
 mod chain;
+#[cfg(feature = "etcd")]
+mod etcd;
 mod faults;
 mod laws;
 mod proxy;
@@ -30,6 +32,7 @@ const LAWS: &[(&str, Law)] = &laws![
     laws::exactly_one_of_16_connections_creates_a_record,
     laws::increments_by_16_connections_are_all_counted,
     laws::a_list_has_the_keys_with_the_prefix_and_no_others,
+    laws::a_list_shows_what_was_written_after_the_list_before,
     laws::keys_of_128_and_values_of_1024_characters_are_kept,
     laws::values_are_compared_by_their_bytes,
     laws::keys_and_values_outside_the_contract_are_errors,
@@ -67,6 +70,10 @@ const SETTINGS: &[(&str, &str, Law)] = &[
     ("mysql", "a_read_only_server_is_refused", settings::mysql_read_only),
     ("redis", "is_always_weak", settings::redis_weak),
     ("redis", "a_replica_is_refused", settings::redis_replica),
+    #[cfg(feature = "etcd")]
+    ("etcd", "a_deleted_record_is_not_listed", etcd::a_deleted_record_is_not_listed),
+    #[cfg(feature = "etcd")]
+    ("etcd", "a_list_after_another_transfers_what_has_changed", etcd::a_list_after_another_transfers_what_has_changed),
 ];
 
 fn main() -> ExitCode {

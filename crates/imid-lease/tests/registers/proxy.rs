@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -17,6 +17,7 @@ struct Shared {
     /// Both ends of all connections.
     streams: Mutex<Vec<TcpStream>>,
     loses_replies: AtomicBool,
+    replied: AtomicUsize,
 }
 
 impl Proxy {
@@ -27,6 +28,7 @@ impl Proxy {
             server: server.to_owned(),
             streams: Mutex::default(),
             loses_replies: AtomicBool::new(false),
+            replied: AtomicUsize::new(0),
         });
         let accepting = Arc::clone(&shared);
         thread::spawn(move || {
@@ -35,9 +37,13 @@ impl Proxy {
                 let ends = [&client, &server].map(|stream| stream.try_clone().unwrap());
                 accepting.streams.lock().unwrap().extend(ends);
                 let (client_2, server_2) = (client.try_clone().unwrap(), server.try_clone().unwrap());
-                thread::spawn(move || forward(client_2, server_2, || false));
+                thread::spawn(move || forward(client_2, server_2, |_| false));
                 let shared = Arc::clone(&accepting);
-                thread::spawn(move || forward(server, client, || shared.loses_replies.load(Ordering::SeqCst)));
+                let is_lost = move |count| {
+                    shared.replied.fetch_add(count, Ordering::SeqCst);
+                    shared.loses_replies.load(Ordering::SeqCst)
+                };
+                thread::spawn(move || forward(server, client, is_lost));
             }
         });
         Self { address, shared }
@@ -50,16 +56,22 @@ impl Proxy {
         }
     }
 
+    /// Returns how many bytes the server has sent.
+    #[allow(dead_code, reason = "only the tests of etcd ask")]
+    pub(crate) fn replied(&self) -> usize {
+        self.shared.replied.load(Ordering::SeqCst)
+    }
+
     /// From now on, requests reach the server and replies are dropped.
     pub(crate) fn lose_replies(&self, yes: bool) {
         self.shared.loses_replies.store(yes, Ordering::SeqCst);
     }
 }
 
-fn forward(mut from: TcpStream, mut to: TcpStream, is_lost: impl Fn() -> bool) {
+fn forward(mut from: TcpStream, mut to: TcpStream, is_lost: impl Fn(usize) -> bool) {
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = from.read(&mut buffer) {
-        if !is_lost() && to.write_all(&buffer[..count]).is_err() {
+        if !is_lost(count) && to.write_all(&buffer[..count]).is_err() {
             break;
         }
     }
