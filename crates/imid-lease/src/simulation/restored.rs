@@ -135,6 +135,29 @@ fn a_first_write_that_is_under_way_does_not_meet_a_space_that_was_created_again(
     assert_eq!(world.fault, None);
 }
 
+/// A register is restored, and its recovery gets no further than the description. The lane was given back before the backup, and its last
+/// holder has minted after it.
+#[test]
+fn a_lane_does_not_begin_below_a_recovery_that_did_not_come_to_it() {
+    let mut world = World::new(52, Rules::default());
+    let first = world.start("first", 0);
+    world.holders[first].engine.close();
+    world.run(first);
+    let backup = world.store.clone();
+    let second = world.start("second", 0);
+    assert!(world.mint(second, 190));
+    world.crash(second);
+    world.store = backup;
+    let mut register = HalfWay { store: &mut world.store, writes: 1 };
+    admin::recover_at(&mut register, "lanes", RECOVERY, world.now_ms).unwrap_err();
+    let third = world.start("third", 0);
+    world.mint_one(third);
+    world.calm_for(2 * HORIZON_MS);
+    let has_minted = world.mint_one(third);
+    world.expect(has_minted, Fault::Stuck);
+    assert_eq!(world.fault, None);
+}
+
 /// The same with a recovery, but the lane is taken before the operator comes to it.
 #[test]
 fn a_recovery_beside_a_process_is_an_error() {
