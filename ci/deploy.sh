@@ -33,17 +33,18 @@ venv=$target/deploy-venv
 if python3 -m venv "$venv" && "$venv/bin/pip" install --quiet --disable-pip-version-check kubernetes-validate pyyaml; then
   # The manifests of the page are in blocks of YAML.
   awk '/^```/ { if (on) print "---"; on = ($0 == "```yaml"); next } on' docs/KUBERNETES.md >"$folder/page.yml"
-  "$venv/bin/kubernetes-validate" --strict --no-warn deploy/kubernetes.yml "$folder/page.yml"
+  "$venv/bin/kubernetes-validate" --strict --no-warn deploy/kubernetes.yml deploy/kubernetes-register.yml "$folder/page.yml"
   # CKV_K8S_43: the example has no registry, so its image has no digest. CKV_K8S_35: PostgreSQL's URL is one variable of the gateway.
   if "$venv/bin/pip" install --quiet --disable-pip-version-check checkov; then
-    "$venv/bin/checkov" --file deploy/kubernetes.yml --framework kubernetes --compact --quiet --skip-download \
+    "$venv/bin/checkov" --file deploy/kubernetes.yml deploy/kubernetes-register.yml --framework kubernetes --compact --quiet --skip-download \
       --skip-check CKV_K8S_43,CKV_K8S_35
-    echo "ok: checkov accepts kubernetes.yml"
+    echo "ok: checkov accepts kubernetes.yml and kubernetes-register.yml"
   else
     not_checked "kubernetes.yml by checkov: PyPI cannot be reached"
   fi
   cargo build --quiet --locked --features tls --manifest-path examples/chat/Cargo.toml --bin imid-chat --target-dir "$target"
-  bash ci/services.sh run postgres -- "$venv/bin/python" ci/pod.py "$target/debug/imid-chat" "$folder"
+  cargo build --quiet --locked --release --features postgres,tls-ring --package imid-cli
+  bash ci/services.sh run postgres -- "$venv/bin/python" ci/pod.py "$target/debug/imid-chat" "$target/release/imid" "$folder"
 else
   not_checked "kubernetes.yml and KUBERNETES.md: PyPI cannot be reached"
 fi

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the container of deploy/kubernetes.yml as a process, with its environment, user and probes: pod.py GATEWAY FOLDER
+"""Runs the containers of deploy/kubernetes-register.yml and deploy/kubernetes.yml as processes, with their environment, user and probes:
+pod.py GATEWAY TOOL FOLDER
 
-GATEWAY is the program imid-chat. The database is the PostgreSQL of ci/services.sh, which is given the certificates of the compose file. The
-gateway must be ready with a lane and use TLS, stay ready and refuse posts while the database is away, and end in order.
+GATEWAY is the program imid-chat, and TOOL is imid. The database is the PostgreSQL of ci/services.sh, which is given the certificates of the compose file. The
+gateway must exit until the Job has created the register, then be ready with a lane and use TLS, stay ready and refuse posts while the
+database is away, and end in order. When the register is lost it must exit again.
 """
 
 import json
@@ -46,8 +48,15 @@ def until(holds, what):
         time.sleep(0.1)
 
 
+def copy_of(program, folder):
+    copy = pathlib.Path(folder) / pathlib.Path(program).name
+    copy.write_bytes(pathlib.Path(program).read_bytes())
+    copy.chmod(0o755)
+    return str(copy)
+
+
 def main():
-    program, folder = sys.argv[1], sys.argv[2]
+    program, tool, folder = sys.argv[1:]
     deployment, *others = yaml.safe_load_all((DEPLOY / "kubernetes.yml").read_text())
     template = deployment["spec"]["template"]
     pod, container = template["spec"], template["spec"]["containers"][0]
@@ -86,11 +95,8 @@ def main():
     if os.getuid() == 0:
         numbers = pod["securityContext"]
         user = ["setpriv", "--reuid", str(numbers["runAsUser"]), "--regid", str(numbers["runAsGroup"]), "--clear-groups"]
-        # The user may not reach the folder of the program.
-        copy = pathlib.Path(folder) / "imid-chat"
-        copy.write_bytes(pathlib.Path(program).read_bytes())
-        copy.chmod(0o755)
-        program = str(copy)
+        # The user may not reach the folder of the programs.
+        program, tool = copy_of(program, folder), copy_of(tool, folder)
     probe = {name: (container[f"{name}Probe"]["httpGet"]) for name in ("readiness", "liveness")}
     url = {name: f"http://127.0.0.1:{ports[of['port']]}{of['path']}" for name, of in probe.items()}
     metrics = f"http://127.0.0.1:{ports[template['metadata']['annotations']['prometheus.io/port']]}/metrics"
@@ -98,6 +104,27 @@ def main():
 
     def post(key):
         return ask(f"{api}/rooms/group:pod/messages?user=pod", json.dumps({"key": key, "body": "hello"}).encode())
+
+    def refuses(when):
+        run = subprocess.run([*user, program], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=60)
+        wanted = "register has lost the space, or it was never created: see `imid lane create`"
+        check(run.returncode == 1 and wanted in run.stderr, f"{when} the gateway ended with {run.returncode}: {run.stderr}")
+
+    manifest, _ = yaml.safe_load_all((DEPLOY / "kubernetes-register.yml").read_text())
+    job = manifest["spec"]["template"]["spec"]
+    check(job["securityContext"] == pod["securityContext"], "the Job runs as another user")
+    [create] = job["containers"]
+    check(create["image"] == container["image"] and create["command"][0] == "imid", f"the Job runs {create['command']}")
+    [register] = create["env"]
+    check("secretKeyRef" in register["valueFrom"], f"the Job has {register}")
+
+    def create_register():
+        return subprocess.run([*user, tool, *create["command"][1:]], env={register["name"]: secret}, capture_output=True, text=True)
+
+    refuses("before the Job")
+    first, second = create_register(), create_register()
+    check(first.returncode == 0 and first.stdout.startswith("space lanes has 16 lanes"), f"the Job: {first.stdout}{first.stderr}")
+    check(second.returncode == 1 and 'has the space "lanes" already' in second.stderr, f"the second Job: {second.stdout}{second.stderr}")
 
     gateway = subprocess.Popen([*user, program], env=environment, stdout=subprocess.DEVNULL, stderr=(pathlib.Path(folder) / "log").open("w"))
     try:
@@ -134,13 +161,16 @@ def main():
         code = gateway.wait(pod["terminationGracePeriodSeconds"])
         took = time.monotonic() - start
         check(code == 0 and took > int(environment["CHAT_DRAIN"]), f"it ended with {code} after {took:.0f} s")
+
+        subprocess.run(["psql", "-Xqc", "TRUNCATE imid_register", plain], check=True)
+        refuses("after the register was lost")
     except SystemExit:
         print((pathlib.Path(folder) / "log").read_text()[-2000:], file=sys.stderr)
         raise
     finally:
         gateway.kill()
     print(f"ok: the container of kubernetes.yml: {connections} connections with TLS, ready without the database, {memory} MiB, "
-          f"ended {took:.0f} s after SIGTERM")
+          f"ended {took:.0f} s after SIGTERM; an error before the Job of kubernetes-register.yml and after TRUNCATE")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 //! | `CHAT_NAME` | the name of this gateway in the database and in metrics, `chat` unless it is set |
 //! | `CHAT_CONNECTIONS` | the most connections of its pool, 20 unless it is set; the lease has one more |
 //! | `CHAT_DRAIN` | how many seconds it goes on after SIGTERM, not ready, 5 unless it is set |
+//! | `CHAT_MUST_EXIST` | `true`: it exits if the register does not exist. Unless it is set, the first gateway creates it |
 
 mod api;
 mod live;
@@ -76,6 +77,12 @@ fn variable<T: FromStr>(name: &str, default: &str) -> Result<T, String> {
     text.parse().map_err(|_| format!("{name}: expected a number, found {text:?}"))
 }
 
+/// Reads a setting that is on or off, and off unless it is set.
+fn flag(name: &str) -> Result<bool, String> {
+    let text: String = variable(name, "false")?;
+    text.parse().map_err(|_| format!("{name}: expected true or false, found {text:?}"))
+}
+
 /// Makes the tables, says that the gateway serves, and keeps the followed rooms up to date.
 async fn start(store: Arc<store::Store>, rooms: Arc<live::Rooms>, phase: watch::Sender<Phase>) {
     while let Err(failure) = store.create_tables().await {
@@ -100,8 +107,12 @@ async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     // Before anything waits: the first process of a container ignores a signal that nobody handles.
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
 
+    let mut options = LaneOptions::new().holder(&name);
+    if flag("CHAT_MUST_EXIST")? {
+        options = options.must_exist();
+    }
     // Neither waits for the database: until it answers and grants a lane, requests are refused, and `/ready` says so.
-    let ids = LeasedGenerator::open(PostgresRegister::from_url(&url)?, LaneOptions::new().holder(&name))?;
+    let ids = LeasedGenerator::open(PostgresRegister::from_url(&url)?, options)?;
     let store = store::Store::new(&url, &name, connections, ids)?;
     let rooms = live::Rooms::new(store.clone());
     let (phase, phases) = watch::channel(Phase::Starting);

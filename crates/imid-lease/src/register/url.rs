@@ -120,6 +120,7 @@ stores! {
         [
             "whether the disk keeps what it has synced",
             "whether a failover takes the synchronous standby",
+            "whether there is an asynchronous standby that is not connected and has no slot",
             "whether a backup was restored",
         ];
     "mysql" MysqlRegister ["mysql", "mariadb"],

@@ -2,12 +2,15 @@
 
 use std::sync::Barrier;
 use std::thread;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use imid::{SessionTag, SessionType};
+use imid_lease::admin::{self, Recovery};
 use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url_read_only};
+use imid_lease::{LaneOptions, LeasedGenerator};
 
 use crate::chain::chain;
-use crate::store::{Store, fresh_key};
+use crate::store::{LONG, Store, fresh_key};
 
 pub(crate) fn a_record_is_absent_until_it_is_written(store: &Store) {
     let (mut a, mut b, key) = (store.open(), store.open(), fresh_key());
@@ -209,4 +212,25 @@ pub(crate) fn a_register_that_is_read_only_reads_and_does_not_write(store: &Stor
     let error = reader.compare_and_set(&key, Some("1"), "2").unwrap_err();
     assert!(error.is_permanent(), "{error}");
     assert_eq!(store.open().read(&key).unwrap().as_deref(), Some("1"));
+}
+
+pub(crate) fn a_space_is_recovered_once_nobody_renews_its_lanes(store: &Store) {
+    let (mut register, space) = (store.open(), fresh_key().replace('/', "-"));
+    // The default, which a busy machine can renew in time.
+    let horizon = Duration::from_secs(10);
+    let options = || LaneOptions::new().space(&space).lane_bits(1).horizon(horizon);
+    let ids = LeasedGenerator::open(store.open(), options().holder("web-3")).unwrap();
+    ids.wait_until_open(LONG).unwrap();
+    let recovery = Recovery::new(horizon, Duration::from_secs(5));
+    let described = admin::view(&mut register, &space).unwrap().meta;
+    let error = admin::recover(&mut register, &space, recovery).unwrap_err();
+    assert!(error.is_in_use(), "{error}");
+    assert_eq!(error.to_string(), format!("lane {} is in use by web-3", ids.status().lane.unwrap()));
+    assert_eq!(admin::view(&mut register, &space).unwrap().meta, described, "nothing was changed");
+    let last = ids.generate(SessionTag::new(SessionType::GROUP, "room-42")).unwrap();
+    ids.close();
+    let floor_ms = admin::recover(&mut register, &space, recovery).unwrap();
+    assert!(last.timestamp_ms() < floor_ms);
+    let lanes = admin::view(&mut register, &space).unwrap().lanes;
+    assert!(lanes.iter().all(|lane| lane.record.clone().unwrap().unwrap().ceiling_ms == floor_ms));
 }

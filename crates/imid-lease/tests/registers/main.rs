@@ -37,6 +37,7 @@ const LAWS: &[(&str, Law)] = &laws![
     laws::values_are_compared_by_their_bytes,
     laws::keys_and_values_outside_the_contract_are_errors,
     laws::a_register_works_inside_an_async_runtime,
+    laws::a_space_is_recovered_once_nobody_renews_its_lanes,
 ];
 
 const LAWS_OF_SERVERS: &[(&str, Law)] = &laws![
