@@ -33,6 +33,7 @@ if ! "${separate[@]}" ip link add test type bridge 2>/dev/null; then
   echo "not checked: clusters: no right to make network namespaces, or no program ip"
   exit 0
 fi
+[[ " ${stores[*]} " != *" mysql "* ]] || bash ci/clusters/unprotected.sh
 cargo build --quiet --all-features --example soak
 cargo build --quiet --release --package imid-cli
 declare -A tools=([etcd]="etcd-client curl" [postgres]="pgbouncer haproxy" [mysql]=haproxy [redis]="haproxy redis-sentinel")

@@ -195,6 +195,29 @@ control() {
   [ "$duplicates" -gt 0 ] || { echo "clusters.sh: no duplicates in the control, so the check proves nothing" >&2; return 1; }
 }
 
+# Mints during a fault after which a store has taken back what it has acknowledged: attack NAME FAULT. Without what protects from it (see
+# unprotected.sh) there must be duplicates, and with it none. The function `clear_register` empties the register.
+attack() {
+  local name=$1 fault=$2 build protected=$soak unprotected=$target/unprotected/soak
+  for build in unprotected protected; do
+    [ $build = protected ] || soak=$unprotected
+    clear_register
+    start_workers "$folder/$fault-$build" lease
+    until_true have_minted
+    sleep 2
+    "$fault"
+    stop_workers
+    soak=$protected
+    check_ids
+    echo "$store: $name, $build: $count IDs, $duplicates duplicates"
+    if [ $build = protected ]; then
+      [ "$duplicates$out_of_order" = 00 ] && [ "$count" -gt 0 ]
+    else
+      [ "$duplicates" -gt 0 ] || { echo "clusters.sh: $store: no duplicates without the protection, so the check proves nothing" >&2; return 1; }
+    fi
+  done
+}
+
 # Mints while the functions that are named run in order, and repeats them until the time is over. Then counts. A strong store must have
 # no duplicates; with is_weak=1 they are counted only.
 mint_during() {

@@ -38,7 +38,7 @@ new_member() {
   # Without a log of changes, so each server has this user of its own.
   printf '%s\n' 'FLUSH PRIVILEGES;' "CREATE USER imid@'%' IDENTIFIED BY 'imid-secret';" "GRANT ALL ON *.* TO imid@'%';" \
     "DROP USER IF EXISTS ''@localhost, ''@'$(hostname 2>/dev/null || echo localhost)';" >"$folder/init.sql"
-  (as_owner "$1" mariadbd --no-defaults --datadir="$folder/m$1/data" --bootstrap <"$folder/init.sql") >>"$folder/log$1" 2>&1
+  (as_owner "$1" mariadbd --no-defaults --datadir="$folder/m$1/data" --tmpdir="$folder/m$1" --bootstrap <"$folder/init.sql") >>"$folder/log$1" 2>&1
   start_member "$1"
   until_true is_up "$1"
 }
@@ -111,6 +111,26 @@ not_fenced() {
   mark nothing; rejoin
 }
 
+clear_register() { until_true has_replicas; sql "$primary" 'DROP TABLE IF EXISTS imid.imid_register'; }
+
+# Split brain, and somebody on the side of the old primary kills the commits that wait for a replica.
+commits_killed() {
+  local old=$primary end
+  link "$old" down
+  promote
+  end=$((SECONDS + 8))
+  while [ $SECONDS -lt $end ]; do
+    on "$old" mariadb --no-defaults -h "$(address "$old")" -u imid -pimid-secret -N -B -e "SELECT CONCAT('KILL QUERY ', id, ';')
+      FROM information_schema.processlist WHERE state LIKE 'Waiting for semi-sync%'" 2>>"$folder/log-sql" |
+      on "$old" mariadb --no-defaults --force -h "$(address "$old")" -u imid -pimid-secret 2>>"$folder/log-sql" || true
+    sleep 0.1
+  done
+  kill_member "$old"
+  link "$old" up
+  sleep 2
+  rejoin
+}
+
 start_proxies() {
   local n
   cat >"$folder/is-primary" <<'SCRIPT'
@@ -140,4 +160,5 @@ run() {
   sleep 2
   control
   mint_during primary_killed replicas_paused fenced not_fenced
+  attack "commits that wait for a replica are killed in a split brain" commits_killed
 }
