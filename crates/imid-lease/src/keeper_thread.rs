@@ -445,6 +445,15 @@ mod tests {
     }
 
     #[test]
+    fn who_looks_for_a_lane_wakes_with_others_and_never_early() {
+        for (until_ms, step_ms, expected) in
+            [(1_001, 250, 1_250), (1_250, 250, 1_250), (1_001, 0, 1_001), (u64::MAX, 250, u64::MAX)]
+        {
+            assert_eq!(later(until_ms, step_ms), expected, "{until_ms} by {step_ms}");
+        }
+    }
+
+    #[test]
     fn one_list_serves_all_that_wait_for_it_and_tells_each_what_those_before_have_written() {
         let (log, said_all) = channel();
         let mut rota = rota(vec![Seeker::new("a", "lanes/1", &log), Seeker::new("b", "lanes/2", &log)]);

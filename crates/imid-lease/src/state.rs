@@ -253,10 +253,27 @@ mod tests {
     use super::*;
     use crate::options::LaneOptions;
 
-    fn status(bits: u32) -> Status {
+    fn state(bits: u32) -> State {
         let settings = LaneOptions::new().lane_bits(bits).settings;
         let (space, name) = settings.check().unwrap();
-        State::new(&settings.config(space, name), Promise::Strong).status
+        State::new(&settings.config(space, name), Promise::Strong)
+    }
+
+    fn status(bits: u32) -> Status {
+        state(bits).status
+    }
+
+    #[test]
+    fn the_lead_and_the_time_left_are_those_of_the_last_id_and_of_the_ceiling() {
+        let mut state = state(4);
+        (state.used_until_ms, state.status.ceiling_ms) = (1_006, Some(1_030));
+        for (now_ms, lead_ms, left_ms) in [(1_000, 5, 30), (1_004, 1, 26), (1_005, 0, 25), (2_000, 0, 0)] {
+            let status = state.status_at(Some(now_ms));
+            let expected = (Duration::from_millis(lead_ms), Duration::from_millis(left_ms));
+            assert_eq!((status.lead, status.time_left), expected, "at {now_ms}");
+        }
+        let status = state.status_at(None);
+        assert_eq!((status.lead, status.time_left, status.last_renewal), (Duration::ZERO, Duration::ZERO, None));
     }
 
     #[test]
