@@ -468,6 +468,19 @@ fn the_status_shows_the_register_the_space_and_the_others() {
     assert_eq!(ids.status().register_id, None);
 }
 
+#[test]
+fn the_last_renewal_is_not_older_than_its_lease() {
+    let register = FaultyRegister::new();
+    let first = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
+    thread::sleep(50 * MS);
+    let begun = Instant::now();
+    let second = LeasedGenerator::open(register, options()).and_then(opened).unwrap();
+    let age = second.status().last_renewal.unwrap();
+    // Times are whole milliseconds.
+    assert!(age <= begun.elapsed() + MS, "{age:?}");
+    drop(first);
+}
+
 /// A process may have a right to the records of its space only.
 #[test]
 fn a_register_that_keeps_its_id_to_itself_grants_lanes() {
