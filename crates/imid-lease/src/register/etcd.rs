@@ -373,6 +373,8 @@ impl EtcdRegister {
     ) -> Result<Records, RegisterError> {
         #[derive(Deserialize)]
         struct Reply {
+            // Only lists need it.
+            #[serde(default)]
             header: Header,
             #[serde(default)]
             count: String,

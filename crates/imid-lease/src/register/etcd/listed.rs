@@ -16,7 +16,7 @@ use serde::Deserialize;
 const LONGEST: Duration = Duration::from_secs(10);
 
 /// Where a reply comes from. The gateway writes 64 bits as texts, and leaves zeros out.
-#[derive(Deserialize, Clone, PartialEq, Eq, Debug)]
+#[derive(Deserialize, Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct Header {
     #[serde(default)]
     cluster_id: String,
