@@ -31,6 +31,8 @@ async function open(hash = "", options = {}) {
 
 /** Pastes a text, as the clipboard would. */
 const paste = (page, text) => page.evaluate((pasted) => {
+  // Here, so that no field that was filled before is shown in between.
+  delete document.getElementById("ids").dataset.milliseconds;
   const field = document.getElementById("text");
   field.focus();
   const data = new DataTransfer();
@@ -42,7 +44,6 @@ const paste = (page, text) => page.evaluate((pasted) => {
   }
 }, text);
 const read = async (page, text) => {
-  await page.evaluate(() => { delete document.getElementById("ids").dataset.milliseconds; });
   await paste(page, text);
   await page.waitForFunction(() => document.getElementById("ids").dataset.milliseconds !== undefined);
 };
