@@ -60,8 +60,11 @@ def tlc(config, *arguments, module="Lease.tla", workers=WORKERS):
     """Returns what TLC prints. It ends with 12 after a violation."""
     name = re.sub(r"\W", "", config) or "config"
     tiered = ["-XX:TieredStopAtLevel=1"] if workers == 1 else []  # for a few seconds
-    java = ["java", "-XX:+UseSerialGC", *tiered, "-Xmx2g", "-cp", JAR, "tlc2.TLC", "-deadlock", "-metadir", FOLDER / name]
-    command = [*java, "-workers", str(workers), *arguments, "-config", config, module]
+    # It unpacks its modules there, over those that another one reads.
+    unpacked = FOLDER / f"{name}-modules"
+    unpacked.mkdir(exist_ok=True)
+    java = ["java", "-XX:+UseSerialGC", *tiered, "-Xmx2g", f"-Djava.io.tmpdir={unpacked}", "-cp", JAR, "tlc2.TLC"]
+    command = [*java, "-deadlock", "-metadir", FOLDER / name, "-workers", str(workers), *arguments, "-config", config, module]
     result = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True)
     if result.returncode not in (0, 12):
         sys.exit(f"spec.sh: {config}: TLC ended with {result.returncode}:\n{result.stdout}{result.stderr}")
