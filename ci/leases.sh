@@ -20,7 +20,7 @@ features=(--test async_calls --test auto_traits --test events --test foreign_cod
 "${cargo[@]}" --test registers "${servers[@]}" "${features[@]}" --lib --example soak --no-run
 "${doctor[@]}" --no-run
 cargo build --all-features --example soak
-cargo build --release --package imid-cli
+cargo build --release --package imid-cli --features postgres,tls-ring
 bash ci/services.sh install "${stores[@]}" || true
 
 folder=$(mktemp -d)
