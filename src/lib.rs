@@ -1,11 +1,11 @@
 //! Message IDs for chat backends: 80 bits that sort by time and carry a 22-bit hash of their conversation.
 //!
-//! A service **tags** each message with an ID, its store **orders messages by the ID's text**, and any reader **parses**
-//! the ID back into time, session type and session hash. There is no machine ID, no coordinator and no network.
+//! A service **tags** each message with an ID, its store **orders** messages by ID, and any reader **parses** the ID back into
+//! time, session type and session hash. It needs no machine ID, no coordinator and no network.
 //!
 //! - With the system clock, minting an ID takes 30 ns, of which reading the clock takes 23. With a [`TickClock`](clock::TickClock)
 //!   it takes 2.7 ns, and in batches of 64 with the system clock 1.0 ns per ID.
-//! - Writing a text takes 2.5 ns, reading it 3.3 ns.
+//! - Writing the text of an ID takes 2.5 ns, reading it 3.3 ns.
 //! - Two threads on two stripes mint 2.0 times as many IDs as one thread, and 1.7 times as many with a `TickClock`.
 //! - If the clock steps back by 30 s, minting continues without a wait, an error or a duplicate. In the same test, 4 of
 //!   14 other libraries block or panic, and 4 mint IDs out of order or repeat them.
@@ -43,24 +43,24 @@
 //! - **type** is the kind of conversation, a code from 0 to 15 ([`SessionType`]);
 //! - **session hash** is the low 22 bits of XXH3-64 of the conversation's name ([`SessionHash`]).
 //!
-//! IDs have the same order as integers, as bytes and as texts. A text is 19 characters: 16 digits in four dashed groups, without 0,
-//! 1, O and I. For other languages, FORMAT.md fixes every bit and GENERATOR.md the rules of minting.
+//! IDs have the same order as integers, as bytes and as text. The text has 19 characters: 16 digits in four dashed groups,
+//! without 0, 1, O and I. For other languages, FORMAT.md fixes every bit and GENERATOR.md the rules of minting.
 //!
 //! # Guarantees
 //!
-//! This table is the authoritative list of guarantees. Other pages link to it.
+//! This section is the authoritative list of guarantees. Other pages link to it.
 //!
 //! **Order**: the IDs of a generator strictly increase, over all sessions with one stripe and per session with more. After
-//! [`observe`](Generator::observe), new IDs sort after the observed ID of another host as well. In a room where several hosts post,
-//! [`generate_after`](Generator::generate_after) mints an ID that sorts after the room's last one.
+//! [`observe`](Generator::observe), new IDs sort after the observed ID of another host as well. In a room in which several
+//! hosts post, [`generate_after`](Generator::generate_after) mints an ID that sorts after the room's last one.
 //!
 //! **Uniqueness**: the IDs of one generator are unique. Two generators that share no state can mint equal IDs only for
 //! the same millisecond, spin, type and hash:
 //!
 //! | deployment | guarantee |
 //! | --- | --- |
-//! | one process mints each session, chosen by [`SessionTag::shard`] | **unique**, if routing is exclusive: all routers agree on the count, one process at a time owns a session, and a new owner starts after the last ID of the old one ([`floor`](generator::Builder::floor)) |
-//! | one process mints each session, chosen by its *name* (a sticky load balancer, a Kafka key) | unique under the same conditions, except between two sessions that share a hash and are minted on two hosts. Of these, two IDs of one millisecond are equal with probability 1/4096 |
+//! | one process mints for each session, chosen by [`SessionTag::shard`] | **unique**, if routing is exclusive: all routers agree on the count, one process at a time owns a session, and a new owner starts after the last ID of the old one ([`floor`](generator::Builder::floor)) |
+//! | one process mints for each session, chosen by its *name* (a sticky load balancer, a Kafka key) | unique under the same conditions, except between two sessions that share a hash and are on two hosts: two of their IDs of one millisecond are equal with probability 1/4096 |
 //! | any host mints for any session | **not unique**: two IDs of one session that two hosts mint in one millisecond are equal with probability 1/4096 |
 //! | each host has its own [`lane`](generator::Builder::lane) | **unique**, while no two live hosts hold one lane and a lane's next holder starts after its last ID |
 //! | each process holds a lease of the crate `imid-lease` on a strong store | **unique** regardless of clocks, networks or pauses, as long as the store loses no acknowledged write and no running VM is cloned |
@@ -74,15 +74,15 @@
 //!
 //! | event | what happens |
 //! | --- | --- |
-//! | the clock steps back by up to `max_rollback` (1 h) | minting continues at full rate. Their time continues from where it was, at half speed until the clock has caught up |
+//! | the clock steps back by up to `max_rollback` (1 h) | minting continues at full rate. The time of the IDs continues from where it was, at half speed until the clock has caught up |
 //! | the clock steps back further | an error that says by how much, and when to retry |
 //! | one reading of the clock is far ahead of the last one | it is believed if a second reading agrees |
-//! | a millisecond is full | the next milliseconds are borrowed, up to `max_lead` (1 s) ahead of the clock |
+//! | a millisecond is full | IDs borrow from the next milliseconds, up to `max_lead` (1 s) ahead of the clock |
 //! | the lead is used up | an error that says when to retry; [`generate_within`](Generator::generate_within) sleeps instead |
 //!
 //! # How far IDs can be ahead of the clock
 //!
-//! A scan by wall-clock time finds all messages if its range ends this much later.
+//! To find all messages up to a wall-clock time, extend the scan by this much:
 //!
 //! | event | an ID is ahead by at most | until the clock has caught up, after |
 //! | --- | --- | --- |
@@ -98,10 +98,10 @@
 //! | a [`floor`](generator::Builder::floor) that is f ahead, at most `max_rollback` (1 h) | f + 21 ms | 2 × f |
 //! | a fork of a process whose IDs are p ahead | p + 21 ms | 2 × p |
 //!
-//! The 21 ms are the next millisecond, up to 16 ms by which hosts that see one event are spread, and 4 ms (or
-//! `max_lead`, if that is less) that full load may borrow. Events of different kinds add up. Under overload, restarts with a floor
-//! and hand-overs by [`raise_floor`](Generator::raise_floor) that are less than 30 ms apart add up as well: 1,000 of them 10 ms apart
-//! led to 8.1 s, 40 ms apart to 1.02 s. `tests/faults/lead.rs` checks the rows. A fork uses the same code path as a floor.
+//! The 21 ms are the next millisecond, up to 16 ms that spread the hosts that see one event, and 4 ms (or `max_lead`, if that
+//! is less) that full load may borrow. Events of different kinds add up. Under overload, so do restarts with a floor and
+//! hand-overs by [`raise_floor`](Generator::raise_floor) that are less than 30 ms apart: 1,000 of them 10 ms apart led to 8.1
+//! s, 40 ms apart to 1.02 s. `tests/faults/lead.rs` checks the rows. A fork uses the same code path as a floor.
 //!
 //! # Choosing a generator
 //!
@@ -114,14 +114,14 @@
 //! | many IDs of one session in one call | [`batch`](Generator::batch), [`fill`](Generator::fill) |
 //! | several hosts that post in one room, in room order | [`generate_after`](Generator::generate_after) the room's last ID |
 //! | replies that sort after their questions across hosts | [`observe`](Generator::observe) |
-//! | several hosts that write one session | [`lane`](generator::Builder::lane), or the crate `imid-lease` |
+//! | several hosts that mint for one session | [`lane`](generator::Builder::lane), or the crate `imid-lease` |
 //! | after a crash, no ID that is already stored | [`floor`](generator::Builder::floor) with the greatest stored ID |
 //! | after a crash, no ID that was ever minted | the crate `imid-lease` |
 //! | IDs of imported messages, with their times | a [`clock::ManualClock`] and limits of [`Duration::MAX`](core::time::Duration::MAX) |
-//! | 64-bit IDs as Twitter, Leaf, NSQ and others mint them | the crate `imid-snowflake` |
+//! | 64-bit IDs such as those of Twitter, Leaf and NSQ | the crate `imid-snowflake` |
 //!
-//! [`dialect`] reads and writes the 80 bits in the text forms of RongCloud, JuggleIM and your own. The crate
-//! `imid-inspect` lists the dialects, and the layouts of 64-bit IDs, that could have made a text.
+//! [`dialect`] reads and writes the 80 bits in the text forms of RongCloud and JuggleIM, and in your own. The crate
+//! `imid-inspect` lists the dialects, and the layouts of 64-bit IDs, that could have produced a text.
 //!
 //! # Features
 //!
@@ -129,10 +129,10 @@
 //! | --- | --- |
 //! | `std` (default) | the system clock, [`clock::TickClock`], seeds drawn at first use, [`generate`], calls that wait, fork detection and conversions with `String` and `Vec`. Without it the crate is `no_std` and needs no allocator; the caller provides a clock and a seed |
 //! | `juggleim` | session hashes as JuggleIM computes them ([`dialect::Dialect::JUGGLEIM`]) |
-//! | `serde` | values as text in JSON and other formats that people read, as bits in binary formats |
+//! | `serde` | values as text in JSON and other human-readable formats, as bits in binary formats |
 //! | `uuid-1` | the UUID view of an ID as a `uuid::Uuid` |
 //! | `sqlx-0_9`, `sqlx-postgres-0_9`, `postgres-types-0_2`, `diesel-2`, `rusqlite-0_41`, `redis-1`, `scylla-1` | IDs, session tags and session types in databases: see [`store`]. `rusqlite-0_41` links the system's SQLite; on Debian 12, also depend on `rusqlite` with `bundled` |
-//! | `schemars-1`, `utoipa-6` | the schemas of the JSON that `serde` writes |
+//! | `schemars-1`, `utoipa-6` | schemas of the JSON that `serde` writes |
 //! | `arbitrary-1` | any ID, session tag and session type, for fuzzing |
 //!
 //! A feature whose name ends in a version is kept for at least 12 months after the feature for the next version is added. The next
@@ -145,7 +145,7 @@
 //! | bytes | 10 | 16 | 16 | 8 |
 //! | characters | 19 | 36 | 26 | up to 19 digits |
 //! | time | 42 bits of ms | 48 bits of ms | 48 bits of ms | 41 bits of ms |
-//! | what it says about the conversation | type and 22-bit hash | nothing | nothing | nothing |
+//! | what it reveals about the conversation | type and 22-bit hash | nothing | nothing | nothing |
 //! | needs a machine ID | no | no | no | yes, 10 bits |
 //! | what makes it unique | the [guarantees](#guarantees) above | 74 random or counted bits | 80 random or counted bits | the machine ID |
 //!
@@ -153,8 +153,8 @@
 //!
 //! # Rust version and platforms
 //!
-//! The minimum version is Rust 1.88; some features need a newer one, as their crates do. `docs/PLATFORMS.md` lists the systems and
-//! processors on which the tests run. Generators need a target with 64-bit atomics; IDs and texts do not.
+//! The minimum version is Rust 1.88; some features need a newer one, because their crates do. `docs/PLATFORMS.md` lists the
+//! systems and processors on which the tests run. Generators need a target with 64-bit atomics; IDs and texts do not.
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -1,8 +1,8 @@
 //! Lanes for [`imid`], leased from a shared register, so that every ID is unique regardless of clocks and networks.
 //!
 //! A lease says: "this lane, IDs with a time below the ceiling". A process writes the ceiling to the register with a
-//! compare-and-set before it uses it, and no one else lowers it. A process that is paused or partitioned or has a wrong clock can
-//! therefore mint only IDs that no other process will ever mint. Timeouts decide only how soon the lane of a dead process is
+//! compare-and-set before it uses it, and no one else lowers it. A process that is paused, partitioned or wrong about the time
+//! can therefore mint only IDs that no other process will mint. Timeouts decide only how soon the lane of a dead process is
 //! reused.
 //!
 //! One process on one host needs a file and no service:
@@ -34,19 +34,19 @@
 //! | fault | what happens |
 //! | --- | --- |
 //! | the register does not answer | minting continues up to the ceiling, for at least three quarters of the horizon; then an error with [`retry_after`](LeaseError::retry_after) |
-//! | a reply is lost, or a write is late | the record is read, and the write is retried; nothing is used before it is acknowledged |
+//! | a reply is lost, or a write is late | the record is read, and the write is retried; a ceiling is not used before it is acknowledged |
 //! | a process is killed | its lane can be taken after its horizon, or immediately by a process of the same name ([`holder`](LaneOptions::holder)). The lane continues after the ceiling, up to one horizon ahead of the clock |
 //! | a process is paused, and its lane is taken | it uses what is left below its ceiling, then takes another lane |
 //! | all lanes are held | an error with `retry_after`, until a lane is given back or its holder has not renewed it for its horizon |
-//! | a clock jumps by more than [`max_skew`](LaneOptions::max_skew) | the jump is not followed. If the store has no time of its own, a forward jump is believed after a minute |
+//! | a clock jumps by more than [`max_skew`](LaneOptions::max_skew) | the jump is not followed. If the store has no clock, a forward jump is believed after a minute |
 //! | a process starts with a wrong clock, or the store has one | the store's time is used, if it has one, unless more live holders agree with the process's clock. If that is wrong too, **the IDs have the wrong time** and are still unique |
-//! | all lanes are further ahead of the clock than the horizon and `max_skew` explain | an error at the start ([`OpenError::is_clock`]), unless [`accept_far_lanes`](LaneOptions::accept_far_lanes) accepts it; a wait if others hold near ones. This clock is behind, or another was ahead |
-//! | a process forks | the child mints nothing, and does not use its parent's connection |
+//! | all lanes are further ahead of the clock than the horizon and `max_skew` explain: this clock is behind, or another one was ahead | an error at the start ([`OpenError::is_clock`]), unless [`accept_far_lanes`](LaneOptions::accept_far_lanes) is set; a wait if other processes hold near lanes |
+//! | a process forks | the child mints nothing and does not use its parent's connection |
 //! | the register is restored from a backup | its processes notice at the next renewal and stop minting permanently. Run [`admin::recover`] while none runs |
 //! | a weak register loses a write, or a register is lost and replaced | **IDs can repeat** |
 //! | a running VM is cloned | **both copies mint the same IDs** up to the ceiling, at most one horizon, and so can a third process that is granted the lane. Then one copy loses the lane, or finds the register changed and stops |
 //! | processes of one space use two registers | **IDs can repeat**, and nothing detects it. Compare [`Status::register_id`] |
-//! | the number of lanes is changed ([`admin::resize`]) | processes with the old number notice at the next renewal, and stop minting |
+//! | the number of lanes is changed ([`admin::resize`]) | processes with the old number notice at the next renewal and stop minting |
 //!
 //! # Registers
 //!
@@ -60,10 +60,10 @@
 //! | `RedisRegister` (`redis`: Redis and Valkey) | never: a crash or a failover can lose acknowledged writes, and nothing can detect it | weak |
 //! | [`register::MemoryRegister`] | never: it ends with its process | weak |
 //!
-//! [`Status::promise`] says which it is. [`Status::is_new_register`] shows a register that was empty at the start.
+//! [`Status::promise`] says whether a register is strong. [`Status::is_new_register`] says whether it was empty at the start.
 //!
-//! Each register of a server has one connection. Clones of one [`register::SharedRegister`] give several leases of a process the
-//! same connection and the same thread.
+//! A register of a server has one connection. Clones of one [`register::SharedRegister`] give several leases of a process the
+//! same connection and thread.
 //!
 //! The feature `tls-ring` or `tls-aws-lc-rs` encrypts connections, as does `tls` in a program that installs a rustls crypto
 //! provider. The store's URL says how: [`register::open_url`].
@@ -78,9 +78,9 @@
 //! # Cost
 //!
 //! A lease, idle or busy, is written once per quarter of the horizon: 0.4 writes per second with the default of 10 s. A process
-//! lists its space once per minute, or once in as many seconds as the space has records, for [`Status::others`]. A lost lane costs
-//! about 512 bytes, and 128 bytes per stripe, until the generator is dropped. A leased generator adds two loads and two compares to
-//! each ID; see `benches/leased.rs`.
+//! lists its space once per minute, or once in as many seconds as the space has records, for [`Status::others`]. A lost lane
+//! costs about 512 bytes plus 128 bytes per stripe until the generator is dropped. A leased generator adds two loads and two
+//! compares to each ID; see `benches/leased.rs`.
 
 mod space;
 
