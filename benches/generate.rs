@@ -12,7 +12,7 @@
 //! - **Failures** end the run, because each call in a measured loop is unwrapped. `ferroid` returns the same `Pending`
 //!   for a lost race and for a full sequence, and its `next_id` retries both. [`spin`] counts the retries that had to
 //!   wait, and [`assert_no_waits`] ends the run if there were too many.
-//! - **Results** go through `black_box`. The session for imid goes through one, too.
+//! - **Results** go through `black_box`. The session for imid also goes through one.
 //! - **Two threads** leave a spinning barrier together. The time is the wall time from the first start to the last end.
 //!   It is for two IDs, one from each thread. A round in which they ran one after the other is measured again.
 #![allow(missing_docs, reason = "criterion's macros make public functions that have no docs")]

@@ -126,7 +126,7 @@ fn paced(c: &mut Criterion, case: &str, pause: &impl Pause) {
     group.finish();
 }
 
-/// Returns the unix milliseconds of `std::time`, with 64-bit arithmetic as in the library.
+/// Returns the Unix milliseconds of `std::time`, with 64-bit arithmetic as in the library.
 fn safe_twin() -> u64 {
     let since = UNIX_EPOCH.elapsed().expect("a clock past 1970");
     since.as_secs() * 1_000 + u64::from(since.subsec_millis())

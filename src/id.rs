@@ -45,7 +45,7 @@ impl MessageId {
     pub const TEXT_LEN: usize = layout::TEXT_LEN;
     /// Length of the hex form: 20.
     pub const HEX_LEN: usize = layout::HEX_LEN;
-    /// The greatest timestamp, in unix milliseconds: 2109-05-15T07:35:11.103Z.
+    /// The greatest timestamp, in Unix milliseconds: 2109-05-15T07:35:11.103Z.
     pub const TIMESTAMP_MAX: u64 = TIMESTAMP_MAX;
     /// The greatest spin: 4,095.
     pub const SPIN_MAX: u16 = SPIN_MAX;
@@ -190,7 +190,7 @@ impl MessageId {
         Self::try_from_parts(IdParts { timestamp_ms, spin: SPIN_MAX, session_tag: SessionTag::ONES })
     }
 
-    /// Returns the first and the last ID of a range of unix milliseconds, for a scan by time in a store (`BETWEEN`).
+    /// Returns the first and the last ID of a range of Unix milliseconds, for a scan by time in a store (`BETWEEN`).
     ///
     /// A generator can mint an ID whose timestamp is ahead of the clock. If a scan by wall-clock time must find all messages,
     /// extend the end of the range as the [table of leads](crate#how-far-ids-can-be-ahead-of-the-clock) says.

@@ -5,7 +5,7 @@
 //! ```text
 //!  79                            38 37        26 25  22 21                  0
 //! +--------------------------------+------------+------+---------------------+
-//! |  timestamp: 42 bits, unix ms   |  spin: 12  | type |  session hash: 22   |
+//! |  timestamp: 42 bits, Unix ms   |  spin: 12  | type |  session hash: 22   |
 //! +--------------------------------+------------+------+---------------------+
 //!  \_______________ stamp: 54 ________________/ \____ session tag: 26 ______/
 //! ```
@@ -32,7 +32,7 @@ pub(crate) const TIMESTAMP_SHIFT: u32 = SPIN_BITS;
 /// Position of the stamp inside an ID.
 pub(crate) const STAMP_SHIFT: u32 = TAG_BITS;
 
-/// The greatest timestamp, in unix milliseconds: 2109-05-15T07:35:11.103Z.
+/// The greatest timestamp, in Unix milliseconds: 2109-05-15T07:35:11.103Z.
 pub(crate) const TIMESTAMP_MAX: u64 = (1 << TIMESTAMP_BITS) - 1;
 /// The greatest spin.
 pub(crate) const SPIN_MAX: u16 = (1 << SPIN_BITS) - 1;

@@ -33,7 +33,7 @@
 //! ```text
 //!  79                            38 37        26 25  22 21                  0
 //! +--------------------------------+------------+------+---------------------+
-//! |  timestamp: 42 bits, unix ms   |  spin: 12  | type |  session hash: 22   |
+//! |  timestamp: 42 bits, Unix ms   |  spin: 12  | type |  session hash: 22   |
 //! +--------------------------------+------------+------+---------------------+
 //! ```
 //!
@@ -149,7 +149,7 @@
 //! | needs a machine ID | no | no | no | yes, 10 bits |
 //! | what makes it unique | the [guarantees](#guarantees) above | 74 random or counted bits | 80 random or counted bits | the machine ID |
 //!
-//! An ID with many random bits is the better choice if any host may write any conversation and you do not want lanes or leases.
+//! An ID with many random bits is the better choice if any host may mint for any conversation and you do not want lanes or leases.
 //!
 //! # Rust version and platforms
 //!

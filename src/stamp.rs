@@ -30,7 +30,7 @@ impl Shape {
         Self { counter_bits, lane_bits, lane, last_tick }
     }
 
-    /// Returns the stamp as it stands in an ID: the lane between tick and counter.
+    /// Returns the stamp as an ID contains it: the lane between tick and counter.
     #[inline]
     pub(crate) const fn expand(&self, compact: u64) -> u64 {
         // A predicted branch is cheaper than five dependent shifts after the atomic step.
@@ -40,7 +40,7 @@ impl Shape {
         ((self.tick(compact) << self.lane_bits | self.lane) << self.counter_bits) | self.counter(compact)
     }
 
-    /// Returns whether a run of compact stamps is a run of expanded ones too.
+    /// Returns whether a run of compact stamps is also a run of expanded ones.
     #[inline]
     pub(crate) const fn is_dense(&self) -> bool {
         self.lane_bits == 0

@@ -3,7 +3,7 @@
 //! ```text
 //!  127                             80 79   76 75        64 63 62 61  58 57                36 35            0
 //! +----------------------------------+-------+------------+-----+------+--------------------+---------------+
-//! |  timestamp: 48 bits, unix ms     | 0b111 |  spin: 12  |  2  | type |  session hash: 22  |    zeros: 36  |
+//! |  timestamp: 48 bits, Unix ms     | 0b111 |  spin: 12  |  2  | type |  session hash: 22  |    zeros: 36  |
 //! +----------------------------------+-------+------------+-----+------+--------------------+---------------+
 //! ```
 
@@ -30,7 +30,7 @@ const SPIN_SHIFT: u32 = VARIANT_SHIFT + VARIANT_BITS;
 const VERSION_SHIFT: u32 = SPIN_SHIFT + SPIN_BITS;
 const UUID_TIMESTAMP_SHIFT: u32 = VERSION_SHIFT + VERSION_BITS;
 
-/// The version of UUIDs that begin with unix milliseconds.
+/// The version of UUIDs that begin with Unix milliseconds.
 const VERSION: u8 = 7;
 /// The variant of RFC 9562.
 const VARIANT: u8 = 0b10;

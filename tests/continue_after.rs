@@ -1,4 +1,4 @@
-//! A generator that goes on after a closed one, stripe by stripe.
+//! A generator that continues after a closed one, stripe by stripe.
 
 mod support;
 

@@ -126,7 +126,7 @@ fn a_shared_ticker_outlives_a_clock_that_fails_stands_or_jumps() {
     }
 
     {
-        // The thread gets no processor for 300 ms, so what it has published is old. It must have published something: after a
+        // The thread is not scheduled for 300 ms, so what it has published is old. It must have published something: after a
         // fault readings come from the system clock until it has.
         let mut fault = None;
         let is_held = (0..20).any(|_| {

@@ -1,4 +1,4 @@
-// The page: what it shows, from what module.js answers. Times are unix milliseconds.
+// The page: what it shows, from what module.js answers. Times are Unix milliseconds.
 import { ask } from "./module.js";
 import { ago, around, canonicalZone, iso, myZone, parseTime, span } from "./time.js";
 import { formsOf, whereClauses } from "./sql.js";

@@ -65,7 +65,7 @@ export function span(ms) {
 export const ago = (ms, now) => (ms <= now ? `${span(now - ms)} ago` : `in ${span(ms - now)}`);
 
 /**
- * Reads a date, a date and a time, RFC 3339, or unix seconds or milliseconds. Returns what is wrong as text, and null for nothing.
+ * Reads a date, a date and a time, RFC 3339, or Unix seconds or milliseconds. Returns what is wrong as text, and null for nothing.
  * @param {string} text @param {string} zone of a time without an offset
  * @returns {number | string | null}
  */

@@ -6,7 +6,7 @@
 //!
 //! It starts three gateways, writes the stored IDs to the file IDS, and exits with 1 if a message was lost, doubled or out of order. With the
 //! PostgreSQL of `ci/services.sh`, that is also stopped for a while, and a standby that lacks the last commits is promoted. Only messages that
-//! were stored in between may be lost, and nobody goes on to see them.
+//! were stored in between may be lost, and no one sees them again.
 
 use std::collections::{HashMap, HashSet};
 use std::env;
@@ -38,7 +38,7 @@ const KILL_EACH: Duration = Duration::from_secs(2);
 /// A request that takes longer is sent again, to another gateway.
 const TIMEOUT: Duration = Duration::from_secs(8);
 
-/// Streams that follow a room in which nobody writes, and how many transactions they may cost a second, with those of three leases.
+/// Streams that follow a room in which nobody writes, and how many transactions they may cost per second, with those of three leases.
 const IDLE: (usize, f64) = (300, 30.0);
 
 /// What the tasks share.
@@ -47,13 +47,13 @@ struct World {
     urls: Vec<String>,
     operations: Vec<String>,
     is_over: AtomicBool,
-    /// A gateway did not do what it should, and nobody starts them any more.
+    /// A gateway did not do what it should, and nobody starts them anymore.
     has_failed: AtomicBool,
     /// From when on the database does not keep what it acknowledges, and until when.
     lossy: std::sync::Mutex<[Option<Instant>; 2]>,
     resets: AtomicU64,
     attempts: AtomicU64,
-    /// The last ID of each room, once nobody posts any more.
+    /// The last ID of each room, once nobody posts anymore.
     last: std::sync::Mutex<Option<HashMap<String, MessageId>>>,
 }
 
@@ -340,7 +340,7 @@ async fn disturb(world: Arc<World>, mut gateways: Vec<Child>, seconds: Duration)
     Ok((killed, stopped, gateways))
 }
 
-/// Returns how many transactions a second the database has while streams follow a room in which nobody writes.
+/// Returns how many transactions per second the database has while streams follow a room in which nobody writes.
 async fn transactions_while_idle(world: &World, db: &PgPool) -> Result<f64> {
     let client = Client::new();
     let mut streams = Vec::new();
@@ -470,7 +470,7 @@ async fn main() -> Result<ExitCode> {
 
     let idle = transactions_while_idle(&world, &db).await?;
     if idle > IDLE.1 {
-        wrong.push(format!("{} idle streams make {idle:.0} transactions a second", IDLE.0));
+        wrong.push(format!("{} idle streams make {idle:.0} transactions per second", IDLE.0));
     }
 
     let mut ids: Vec<MessageId> = ids.into_iter().collect();

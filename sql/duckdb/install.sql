@@ -1,7 +1,7 @@
 -- imid for DuckDB 1.2 or later: message IDs in SQL, as macros.
 --
 -- An ID is a BLOB of 10 bytes. docs/FORMAT.md defines the bits:
---   timestamp (unix ms) 42 | spin 12 | session type 4 | session hash 22
+--   timestamp (Unix ms) 42 | spin 12 | session type 4 | session hash 22
 --
 -- As usual in DuckDB, NULL gives NULL and a text that is not an ID is an error. To get NULL instead:
 --   CASE WHEN imid_is_text(letters) THEN imid_bytes(letters) END

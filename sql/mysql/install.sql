@@ -4,7 +4,7 @@
 -- to install a new version.
 --
 -- An ID is a BINARY(10). docs/FORMAT.md defines the bits:
---   timestamp (unix ms) 42 | spin 12 | session type 4 | session hash 22
+--   timestamp (Unix ms) 42 | spin 12 | session type 4 | session hash 22
 --
 -- NULL gives NULL and a text that is not an ID is an error (SQLSTATE 22007). Functions of bytes do not check the length: a column is
 --   id VARBINARY(10) PRIMARY KEY CHECK (LENGTH(id) = 10)

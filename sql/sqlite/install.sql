@@ -7,7 +7,7 @@
 -- If the application stores the tag itself (SessionTag::to_u32), an insert is faster, and the column is not needed.
 --
 -- An ID is a BLOB of 10 bytes. docs/FORMAT.md defines the bits:
---   timestamp (unix ms) 42 | spin 12 | session type 4 | session hash 22
+--   timestamp (Unix ms) 42 | spin 12 | session type 4 | session hash 22
 -- The table should have CHECK (typeof(id) = 'blob' AND length(id) = 10): the columns of another value have no meaning.
 --
 -- A condition on a column of the view, such as imid_text = 'EUNC-Q8QJ-22GH-T3DD', reads all rows. Compare id with bytes instead. The

@@ -30,7 +30,7 @@ impl ClockError {
         Self(ClockKind::Before1970)
     }
 
-    /// Returns the error of a clock that shows a time past the last timestamp. `found` is that time in unix milliseconds. For your
+    /// Returns the error of a clock that shows a time past the last timestamp. `found` is that time in Unix milliseconds. For your
     /// own clocks. A generator also checks each reading itself.
     pub const fn past_2109(found: u64) -> Self {
         Self(ClockKind::Past2109 { found })

@@ -16,7 +16,7 @@ pub use tick::TickClock;
 
 use crate::sync::{AtomicU64, Ordering};
 
-/// A source of unix time in milliseconds. Shared by all threads that mint.
+/// A source of Unix time in milliseconds. Shared by all threads that mint.
 ///
 /// A clock may stand still, jump or step back: the generator keeps its promises regardless.
 pub trait Clock {
@@ -97,7 +97,7 @@ impl ManualClock {
         Self(AtomicU64::new(ms))
     }
 
-    /// Sets the time, in unix milliseconds; it may step back.
+    /// Sets the time, in Unix milliseconds; it may step back.
     pub fn set(&self, ms: u64) {
         // ORDERING: the time is a hint; nothing else is published with it.
         self.0.store(ms, Ordering::Relaxed);
@@ -106,7 +106,7 @@ impl ManualClock {
     /// Advances the time by whole milliseconds; the rest of the duration is dropped.
     pub fn advance(&self, by: Duration) {
         let by = u64::try_from(by.as_millis()).unwrap_or(u64::MAX);
-        // ORDERING: as in `set`. Two threads that advance at once may count as one: a script has one writer.
+        // ORDERING: as in `set`. Two threads that advance concurrently may count as one: a script has one writer.
         self.0.store(self.0.load(Ordering::Relaxed).saturating_add(by), Ordering::Relaxed);
     }
 }

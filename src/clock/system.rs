@@ -16,7 +16,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// Returns unix milliseconds from `SystemTime`.
+/// Returns Unix milliseconds from `SystemTime`.
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 #[cfg_attr(
     all(target_os = "linux", target_pointer_width = "64", not(test)),

@@ -118,7 +118,7 @@ fn withdraw() {
     fork::ticker().ms.store(0, Ordering::SeqCst);
 }
 
-/// Says that no thread publishes the time any more, and withdraws it.
+/// Says that no thread publishes the time anymore, and withdraws it.
 fn end() {
     // ORDERING: in this order, because `start` publishes first and then asks whether the thread runs. If another one has been
     // started in between, it publishes again within a millisecond.

@@ -245,7 +245,7 @@ mod one {
     }
 }
 
-/// The steps for two texts, each in a lane of its own.
+/// The steps for two texts, each in its own lane.
 mod two {
     use core::arch::x86_64::_mm256_broadcastsi128_si256;
 

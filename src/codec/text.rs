@@ -55,7 +55,7 @@ const WIDEST: usize = 64;
 
 /// Formats an ASCII text as [`Formatter::pad`](fmt::Formatter::pad) does.
 ///
-/// The formatter writes each character of the padding by itself. This function writes spaces and text as one piece, so
+/// The formatter writes each padding character separately. This function writes spaces and text as one piece, so
 /// that a `String` grows once. Out of line: each type of text would have a copy of it.
 #[inline(never)]
 pub(crate) fn pad(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {

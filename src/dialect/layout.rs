@@ -5,7 +5,7 @@ use core::fmt;
 use super::error::Widths;
 use crate::layout::{HASH_BITS, ID_BITS, SPIN_BITS, TIMESTAMP_BITS, TYPE_BITS};
 
-/// The widths of the four fields, from the most significant: timestamp in unix milliseconds, spin, session type,
+/// The widths of the four fields, from the most significant: timestamp in Unix milliseconds, spin, session type,
 /// session hash. There are two layouts: imid's, and the one that RongCloud had until spring 2018.
 ///
 /// ```

@@ -11,13 +11,13 @@ use crate::id::MessageId;
 use crate::layout::{SPIN_BITS, TIMESTAMP_MAX};
 use crate::stamp::{Origin, Shape};
 
-/// A share of the spins: those whose top `bits` are `index`. Up to 2^`bits` hosts can write one session at the same time, each with
+/// A share of the spins: those whose top `bits` are `index`. Up to 2^`bits` hosts can mint for one session at the same time, each with
 /// its own lane. A lane has no other properties, so this struct will get no more fields.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Lane {
     /// The lane's number, below 2^`bits`.
     pub index: u16,
-    /// How many bits of the spin tell lanes apart: 0 to 12.
+    /// How many bits of the spin select the lane: 0 to 12.
     pub bits: u32,
 }
 
@@ -70,7 +70,7 @@ impl Builder<SystemClock, 1> {
 }
 
 impl<const STRIPES: usize> Builder<SystemClock, STRIPES> {
-    /// Sets the clock. Default: [`SystemClock`]. It can be set once, because a `const fn` cannot drop an earlier clock.
+    /// Sets the clock. Default: [`SystemClock`]. It can be set only once, because a `const fn` cannot drop an earlier clock.
     pub const fn clock<C>(self, clock: C) -> Builder<C, STRIPES> {
         Builder { clock, settings: self.settings }
     }
@@ -94,8 +94,8 @@ impl<C, const STRIPES: usize> Builder<C, STRIPES> {
     /// With a fixed seed and a scripted clock, the IDs are repeatable. Two hosts with one seed mint the same spins, and
     /// so do parent and child if the process forks before first use.
     ///
-    /// Without the feature `std`, and on wasm32-unknown-unknown, there is nothing to draw a seed from, so one must be given:
-    /// 8 random bytes, such as `crypto.getRandomValues` returns in a browser.
+    /// Without the feature `std`, and on wasm32-unknown-unknown, there is no source to draw a seed from, so pass one: 8 random
+    /// bytes, such as `crypto.getRandomValues` returns in a browser.
     pub const fn seed(mut self, seed: u64) -> Self {
         self.settings.seed = Some(seed);
         self

@@ -25,7 +25,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
     /// Takes the seed of this process. A forked child then begins after the millisecond of the last stamp that it
     /// inherited.
     ///
-    /// Several threads can do this at once. The seed of the last one stays, and `first` only grows.
+    /// Several threads can do this concurrently. The seed of the last one stays, and `first` only grows.
     #[cold]
     pub(super) fn begin(&self, now: Option<u64>) -> Result<(), GenerateKind> {
         let words = &self.words;
@@ -43,7 +43,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
             _ => seed::draw(words.seed.load(Ordering::Relaxed)),
         };
         words.seed.store(seed, Ordering::Relaxed);
-        // Past the time reached, too: if no ID of it was minted before the fork, each sibling would mint the first one.
+        // Also past the time reached: if no ID of it was minted before the fork, each sibling would mint the first one.
         let mut inherited = 0;
         if forked {
             let latest = words.latest.load(Ordering::Relaxed);
@@ -82,14 +82,14 @@ impl<const STRIPES: usize> Core<STRIPES> {
             {
                 let meet = timeline.meet_after_jump(tick, now);
                 raise(&self.words.jump, meet);
-                // The time goes on from here, and not from the next ID. Otherwise hosts without load would all put their
+                // Time continues from here, and not from the next ID. Otherwise hosts without load would all put their
                 // first IDs into one millisecond.
                 raise(&self.words.meet, meet);
             }
             tick
         });
         raise(&self.words.first, fresh(tick, seed, &self.words.policy));
-        // The next call reads the real clock, and computes how time goes on from here.
+        // The next call reads the real clock, and computes how time continues from here.
         self.words.reading.store(NOT_STARTED, Ordering::Release);
     }
 
@@ -138,7 +138,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
     }
 
     fn follow(&self, tick: u64, now: Option<u64>) {
-        // The spread needs a seed. A child that has no lane of its own gets an error here, and raises `first` all the
+        // The spread needs a seed. A child without its own lane gets an error here, and raises `first` all the
         // same.
         let _ = self.begin(now);
         self.start_at(tick, now);

@@ -40,7 +40,7 @@ use crate::wait::retry_within;
 /// | --- | --- | --- |
 /// | order | strict over all sessions | strict per session |
 /// | capacity | 4,096 IDs/ms | n × 4,096 IDs/ms, 4,096 for one session |
-/// | contention | all threads share one word | threads of different stripes share no word that each ID writes |
+/// | contention | all threads share one word | threads on different stripes do not share a word that each ID writes |
 /// | the clock steps back, up to `max_rollback` | continues at full rate after its last ID | the same |
 /// | the clock steps back further | an error, with `retry_after` | the same |
 /// | one reading of the clock is more than a second ahead (or `max_rollback`, or `max_skew`, if one is less) | not believed, until a second reading agrees | the same |
@@ -77,11 +77,11 @@ pub struct Generator<C = SystemClock, const STRIPES: usize = 1> {
 #[cfg(feature = "std")]
 impl Generator {
     /// Returns a generator with one stripe, the system clock and the default settings. Its IDs are distinct. On several hosts, IDs
-    /// are unique if each session belongs to one of them ([guarantees](crate#guarantees)). If any host may write any session, give
+    /// are unique if each session belongs to one of them ([guarantees](crate#guarantees)). If any host may mint for any session, give
     /// each host a [`lane`](Builder::lane), or use the crate `imid-lease`.
     ///
-    /// It draws its seed at first use. **Create one generator per process and keep it**, for example in a `static`. The following
-    /// look right but repeat IDs, because two generators in one process are like two hosts:
+    /// It draws its seed at first use. **Create one generator per process and keep it**, for example in a `static`. The
+    /// following look right but can repeat IDs, because two generators in one process are like two hosts:
     ///
     /// - a `const` instead of a `static`: each use of the name is a new generator (clippy warns: `declare_interior_mutable_const`);
     /// - a generator per message, request or thread;
@@ -283,10 +283,11 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// and 21 ms ahead of the clock ([table](crate#how-far-ids-can-be-ahead-of-the-clock)). A host that always sends IDs
     /// 4.99 s ahead keeps each host that observes them 4.99 s ahead.
     ///
-    /// An ID of the present millisecond or later moves the generator into the millisecond after it. Hosts that immediately observe
-    /// each other's IDs therefore run ahead of their clocks if they mint more than one ID per millisecond together: at 1.02 by 0.1
-    /// s in a minute, at 1.1 by 4 s. At 2 they reach `max_skew` after 5 s, and from then on refuse each other's IDs, so that
-    /// replies no longer sort after what they answer. Observe only the IDs you answer, not every ID you see.
+    /// An ID of the present millisecond or later moves the generator into the millisecond after it. Hosts that immediately
+    /// observe each other's IDs therefore run ahead of their clocks if together they mint more than one ID per millisecond: in
+    /// a minute by 0.1 s at 1.02 IDs per millisecond, and by 4 s at 1.1. At 2, they reach `max_skew` after 5 s and then refuse
+    /// each other's IDs, so replies no longer sort after what they answer. Observe only the IDs you answer, not every ID you
+    /// see.
     ///
     /// # Errors
     /// The ID is more than `max_skew` ahead of the clock's greatest reading, or the clock has no usable time. The generator is then
@@ -341,7 +342,7 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     }
 
     /// Raises the first millisecond since 1970 that no ID may have. It does nothing if the ceiling is already higher. Without a
-    /// ceiling in the [builder](Builder::ceiling_ms), the ceiling is the end of time, which nothing raises.
+    /// ceiling in the [builder](Builder::ceiling_ms), the ceiling is the end of time, which cannot be raised.
     ///
     /// No ID has the time of the ceiling or a later one, whatever threads and clock do.
     pub fn raise_ceiling_ms(&self, timestamp_ms: u64) {
@@ -360,8 +361,8 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// Makes the later IDs of each session sort after those that a [closed](Self::close) generator has issued, stripe by stripe: for the
     /// next generator of a process that changes its [lane](Builder::lane).
     ///
-    /// The sessions that [`generate_after`](Self::generate_after) has moved ahead stay ahead, and those of other stripes are not moved. What
-    /// `close` returns is later than all of them, and as a floor would move all.
+    /// The sessions that [`generate_after`](Self::generate_after) has moved ahead stay ahead, and those of other stripes are
+    /// not moved. What `close` returns is later than all of them, so as a floor it would move all sessions.
     ///
     /// ```
     /// use imid::clock::ManualClock;

@@ -82,7 +82,7 @@ impl Timeline {
                     _ => past_granted.min(past_lead),
                 };
             if later.reached == self.reached && moved.is_none() {
-                // Until the time goes on, only the clock's own limit moves.
+                // Until time continues, only the clock's own limit moves.
                 let goes_on = (2 * self.reached).saturating_sub(self.meet);
                 next = next.max(goes_on.min(at + past_lead.saturating_sub(1)));
             }

@@ -44,7 +44,7 @@ mod tests {
 
     use super::*;
 
-    /// Two children of one fork have the same keys. In PID namespaces of their own, and with a wall clock that stands, only
+    /// Two children of one fork have the same keys. In separate PID namespaces, and with a wall clock that stands still, only
     /// the time since the start of the machine differs.
     #[test]
     fn each_thing_that_can_tell_two_processes_apart_makes_another_seed() {

@@ -126,7 +126,7 @@ impl Timeline {
             next.behind = self.behind.max(step).max(by_steps);
         } else if self.behind > 0 && now > self.latest {
             // The clock is past its earlier readings. Full load has borrowed milliseconds in the meantime. If they were
-            // dropped at once, every call would be refused until the clock has caught up with the stamps.
+            // dropped immediately, every call would be refused until the clock has caught up with the stamps.
             next.behind = self.behind.min(unissued(now).saturating_sub(now));
         }
         if now > self.latest {
@@ -195,7 +195,7 @@ impl Timeline {
         Window { first: fresh(self.reached, seed, policy), end: if past < ceiling { past } else { ceiling } }
     }
 
-    /// Returns where to start instead of at `tick`. An event can move many hosts to `tick` at once, so each starts a
+    /// Returns where to start instead of at `tick`. An event can move many hosts to `tick` at the same time, so each starts a
     /// seeded distance later: at most a quarter of the jump, and at most 16 ms.
     pub(super) const fn spread(&self, tick: u64, now: u64, seed: u64) -> u64 {
         let time = self.time_at(now);

@@ -256,7 +256,7 @@ fn stamps_between_an_old_ceiling_and_a_new_floor_are_left_to_others() {
                 let Ok(id) = ids.generate(room()) else { continue };
                 let place = id.timestamp_ms() - T;
                 if (40..43).contains(&place) {
-                    // The other thread does not wait any more.
+                    // The other thread does not wait anymore.
                     arrived.store(2 * ROUNDS, Ordering::SeqCst);
                     panic!("{place} ms after the start is another host's, round {round}");
                 }

@@ -13,7 +13,7 @@ use crate::report::Report;
 /// was set back by hours, it would have to wait longer than this.
 pub(crate) const MAX_WAIT: Duration = Duration::from_secs(60);
 
-/// The longest sleep at once. The clock can be set while the command sleeps.
+/// The longest single sleep. The clock can be set while the command sleeps.
 const MAX_SLEEP: Duration = Duration::from_millis(10);
 
 /// Waits until the clock has passed the last ID of a run. Call it after the ID is written.

@@ -44,16 +44,16 @@ struct Cli {
 
 const FOR_SCRIPTS: &str = "\
 Exit status:
-  0  success; also if the reader of the output closed it early
+  0  success, also if the reader of the output closes it early
   1  a check failed, the input is wrong or cannot be read, or the output cannot be written
   2  the arguments are wrong; for imid grep, also if a file cannot be read
-  A shell shows 129, 130 or 143 if SIGHUP, SIGINT or SIGTERM ended the tool.
+  A shell shows 129, 130 or 143 if SIGHUP, SIGINT or SIGTERM terminated the tool.
 
 For scripts:
   Results are on standard output. Errors, notes and the summary of imid tag are on standard error.
   A script can rely on the exit status, on the output of --format and --json, and on the names of commands, options, \
-columns and JSON members. Later versions can add columns and members, so read them by name. The output for people and \
-the wording of messages can change.";
+columns and JSON members. Later versions may add columns and members, so read them by name. The output for people and \
+the wording of messages may change.";
 
 /// Reads the arguments, or ends with the help or a usage error. A wrong value is reported in one line, as bad input is.
 /// For other errors, clap also prints the usage.

@@ -43,7 +43,7 @@ pub(crate) fn field<'a, T>(
 }
 
 impl TimeField {
-    /// Reads the time of a message, in unix milliseconds. Returns `None` if there is no time field.
+    /// Reads the time of a message, in Unix milliseconds. Returns `None` if there is no time field.
     pub(crate) fn read(&self, message: &impl Message) -> Result<Option<u64>, String> {
         let Some(name) = &self.name else { return Ok(None) };
         field(message, name, |value| value.parse(|text| self.parse(text))).map(Some)

@@ -128,7 +128,7 @@ pub(crate) fn quote(text: &str) -> String {
     format!("{shown:?}{ellipsis}")
 }
 
-/// Returns the error for a value that is not one of those that are possible.
+/// Returns the error for a value that is not one of the possible ones.
 pub(crate) fn expected_one_of(values: &[impl AsRef<str>], found: Option<&str>) -> String {
     let values: Vec<_> = values.iter().map(AsRef::as_ref).collect();
     format!("expected one of {}, found {}", values.join(", "), found.map_or_else(|| "no value".into(), quote))

@@ -14,7 +14,7 @@ pub(crate) struct SessionArgs {
     /// Name of the session; with --peer, one of the two users
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
-    /// The other user of a private conversation; the order of the two does not matter
+    /// The other user of a private conversation; their order does not matter
     #[arg(long, value_name = "NAME", requires = "session")]
     peer: Option<String>,
 }

@@ -43,7 +43,7 @@ pub(crate) struct Written {
 static WRITTEN: Mutex<Written> = Mutex::new(Written { tagged: None, file: None, bar: None });
 
 impl Out {
-    /// Writes whole lines or records at once. `last` is the last one that has an ID, in these or before.
+    /// Writes whole lines or records in one piece. `last` is the last one that has an ID, in these or before.
     pub(crate) fn write_tagged(&mut self, bytes: &[u8], last: Option<Tagged>) -> io::Result<()> {
         self.flush()?;
         send(bytes, last)

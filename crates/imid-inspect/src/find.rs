@@ -121,7 +121,7 @@ impl Finder {
                 // As in `LIKE '%204697221847986177'`.
                 // As in `%252F`, if the `25` is not a part of the ID.
                 [.., b'%'] if escaped == start + 4 => [Some(escaped), Some(start + 2)],
-                // As in `id=204697221847986177`, too.
+                // Also as in `id=204697221847986177`.
                 before if is_percent(&text[end..]) || matches!(before, [.., b'='] | [.., b'\'' | b'"', b'%']) => {
                     [Some(start), Some(escaped)]
                 }
@@ -286,7 +286,7 @@ fn is_mixed(group: &[u8]) -> bool {
     group.iter().any(u8::is_ascii_digit) && group.iter().any(u8::is_ascii_alphabetic)
 }
 
-/// Returns 2 for a word that stands beside IDs in file names and other names, 1 for a number, and 0 for another group.
+/// Returns 2 for a word that occurs next to IDs in file names and other names, 1 for a number, and 0 for another group.
 fn likeness_to_a_word(group: &[u8]) -> u8 {
     let is_word = |word: &[u8]| word.eq_ignore_ascii_case(group);
     let is_listed = || WORDS.as_bytes().chunks(5).any(|word| is_word(&word[..4]));

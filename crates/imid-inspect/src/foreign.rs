@@ -92,10 +92,10 @@ impl Foreign {
         uuid().or_else(|| opencode(text, now_ms)).or_else(|| time(text)).or_else(|| ulid(text))
     }
 
-    /// Returns the time, in unix milliseconds, if it has one.
+    /// Returns the time, in Unix milliseconds, if it has one.
     pub fn timestamp_ms(self) -> Option<u64> {
         match self {
-            // The first 48 bits are unix milliseconds.
+            // The first 48 bits are Unix milliseconds.
             Self::Uuid(uuid) if is_version(uuid, 7) => Some((uuid.as_u128() >> 80) as u64),
             Self::Uuid(_) => None,
             Self::Ulid { unix_ms } | Self::Opencode { unix_ms } | Self::Time { unix_ms, .. } => Some(unix_ms),
@@ -141,8 +141,8 @@ impl fmt::Display for Foreign {
 impl fmt::Display for TimeForm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::UnixSeconds => "in unix seconds",
-            Self::UnixMilliseconds => "in unix milliseconds",
+            Self::UnixSeconds => "in Unix seconds",
+            Self::UnixMilliseconds => "in Unix milliseconds",
             Self::Rfc3339 => "of RFC 3339",
         })
     }

@@ -6,7 +6,7 @@ use crate::time::PLAUSIBLE_FROM_MS;
 /// How far ahead of now a plausible time can be: two years, because clocks can be wrong.
 const PLAUSIBLE_AHEAD: u64 = 2 * 365 * 24 * 3_600_000;
 
-/// When each system made IDs, in unix milliseconds; the end is not included. DIALECTS.md has the sources. A system without an
+/// When each system made IDs, in Unix milliseconds; the end is not included. DIALECTS.md has the sources. A system without an
 /// entry would never be the best guess.
 const IN_USE: [(&str, u64, u64); 11] = [
     // RongCloud changed its layout in the spring of 2018.
@@ -18,7 +18,7 @@ const IN_USE: [(&str, u64, u64); 11] = [
     // The day after its epoch. Lesser numbers are Twitter's older IDs, which were sequential.
     ("twitter", 1_288_915_200_000, u64::MAX),
     ("leaf", 1_491_004_800_000, u64::MAX),
-    // Months after their epochs. Otherwise every number of 32 bits, unix time and phone number would be an ID of January 2015.
+    // Months after their epochs. Otherwise every number of 32 bits, Unix time and phone number would be an ID of January 2015.
     ("discord", 1_430_438_400_000, u64::MAX),
     ("twitter-java", 1_446_336_000_000, u64::MAX),
     // A layout of an article. No system is known to have used it.

@@ -109,7 +109,7 @@ impl Id {
         self.scheme().name()
     }
 
-    /// Returns the time, in unix milliseconds.
+    /// Returns the time, in Unix milliseconds.
     pub const fn timestamp_ms(self) -> u64 {
         match self {
             Self::Message { id, .. } => id.timestamp_ms(),

@@ -8,7 +8,7 @@ pub const LAST_MS: u64 = 253_402_300_799_999;
 
 const DAY_MS: u64 = 86_400_000;
 
-/// Returns unix milliseconds as RFC 3339 in UTC, with milliseconds. A later time than [`LAST_MS`] is written as that one.
+/// Returns Unix milliseconds as RFC 3339 in UTC, with milliseconds. A later time than [`LAST_MS`] is written as that one.
 ///
 /// ```
 /// assert_eq!(imid_inspect::time::rfc3339(1_763_640_000_250), "2025-11-20T12:00:00.250Z");
@@ -37,14 +37,14 @@ pub fn rfc3339(unix_ms: u64) -> String {
     str::from_utf8(&text).expect("digits and signs are ASCII").to_owned()
 }
 
-/// Returns the date of unix milliseconds in UTC, such as `2025-11-20`.
+/// Returns the date of Unix milliseconds in UTC, such as `2025-11-20`.
 pub fn date(unix_ms: u64) -> String {
     let mut text = rfc3339(unix_ms);
     text.truncate(10);
     text
 }
 
-/// Reads RFC 3339, as unix milliseconds. Returns `None` for other texts and for times before 1970.
+/// Reads RFC 3339, as Unix milliseconds. Returns `None` for other texts and for times before 1970.
 ///
 /// ```
 /// use imid_inspect::time::parse_rfc3339;

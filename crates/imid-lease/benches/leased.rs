@@ -55,7 +55,7 @@ where
     }
     let (plain, leased) = (best(plain_times), best(leased_times));
     println!(
-        "{name}, {STRIPES} stripes, {bits} bits of lane: plain {plain:.2} ns, leased {leased:.2} ns, ratio {:.3}",
+        "{name}, {STRIPES} stripes, {bits} lane bits: plain {plain:.2} ns, leased {leased:.2} ns, ratio {:.3}",
         leased / plain
     );
 }

@@ -91,7 +91,7 @@ struct Outcome {
     error: Option<String>,
 }
 
-/// A register that a killed process does not reach any more.
+/// A register that a killed process does not reach anymore.
 struct Cut {
     register: MemoryRegister,
     is_cut: Arc<AtomicBool>,

@@ -1,4 +1,4 @@
-//! What an operator does with a space: inspect its lanes, free one, recover after a restore, change the number of lanes.
+//! What an operator does with a space: inspect its lanes, free one, recover after a restore, or change the number of lanes.
 //!
 //! ```
 //! use std::time::Duration;
@@ -69,8 +69,8 @@ pub struct Recovery {
     pub horizon: Duration,
     /// The largest error of a clock, as in [`LaneOptions::max_skew`](crate::LaneOptions::max_skew).
     pub max_skew: Duration,
-    /// A time above all IDs that were minted, in unix milliseconds, if you know one: the greatest ID in the message store shows
-    /// it. Needed if a clock was ahead by more than `max_skew` after the backup was made, because nothing else knows of it.
+    /// A time above all IDs that were minted, in Unix milliseconds, if you know one: the greatest ID in the message store shows
+    /// it. Needed if a clock was ahead by more than `max_skew` after the backup was made, because nothing else records it.
     pub above_ms: Option<u64>,
 }
 
@@ -80,7 +80,7 @@ impl Recovery {
         Self { horizon, max_skew, above_ms: None }
     }
 
-    /// Sets a time above all IDs that were minted, in unix milliseconds.
+    /// Sets a time above all IDs that were minted, in Unix milliseconds.
     #[must_use]
     pub const fn above_ms(mut self, above_ms: u64) -> Self {
         self.above_ms = Some(above_ms);
@@ -114,10 +114,10 @@ pub fn view<R: Register + ?Sized>(register: &mut R, space: &str) -> Result<View,
     Ok(View { meta, lanes })
 }
 
-/// Takes a lane from its holder, so that another process can have it immediately.
+/// Takes a lane from its holder, so that another process can take it immediately.
 ///
 /// # Errors
-/// The register does not answer; there is no such space or lane; the lane is free already, or in use. The record has a horizon
+/// The register does not answer; there is no such space or lane; the lane is already free, or in use. The record has a horizon
 /// of more than 24 h, which no holder writes, and `when` is [`FreeIf::Unchanged`].
 pub fn free<R: Register + ?Sized>(register: &mut R, space: &str, lane: u16, when: FreeIf) -> Result<(), AdminError> {
     let (meta, space) = describe(register, space)?;
@@ -139,7 +139,7 @@ pub fn free<R: Register + ?Sized>(register: &mut R, space: &str, lane: u16, when
         }
     }
     for _ in 0..MOST_TRIES {
-        // The ceiling stays: nobody but the holder knows what it has used.
+        // The ceiling stays: only the holder knows what it has used.
         let freed =
             LaneRecord { version: record.version + 1, token: token()?, state: LaneState::Free, ..record.clone() };
         if register.compare_and_set(&key, text.as_deref(), &freed.to_string())? {
@@ -154,19 +154,19 @@ pub fn free<R: Register + ?Sized>(register: &mut R, space: &str, lane: u16, when
     Err(AdminKind::Busy { key }.into())
 }
 
-/// Makes a space safe to use again after its register was restored from a backup, or has lost acknowledged writes. No
-/// process may use the space meanwhile.
+/// Makes a space safe to use again after its register was restored from a backup, or lost acknowledged writes. No process may
+/// use the space in the meantime.
 ///
 /// All lanes become free, and start past everything that can have been minted: now plus a horizon and the largest clock error, or
-/// [`Recovery::above_ms`] if that is later. Returns that time, in unix milliseconds.
+/// [`Recovery::above_ms`] if that is later. Returns that time, in Unix milliseconds.
 ///
-/// If lanes are held, it watches them first, for half of their longest horizon and a minute at most: a process that is alive renews
-/// its lane once per quarter. One with a horizon of more than four minutes can be missed.
+/// If lanes are held, it first watches them for half of their longest horizon, but at most a minute: a live process renews its
+/// lane once per quarter of its horizon. One with a horizon of more than four minutes can be missed.
 ///
 /// # Errors
 /// The register does not answer; there is no such space; a record has another format; a process uses the space
-/// ([`is_in_use`](AdminError::is_in_use)), and nothing was changed. A lane of the
-/// backup is further ahead than that, so a clock was ahead, and a greater `above_ms` is needed.
+/// ([`is_in_use`](AdminError::is_in_use)), and nothing was changed. A lane of the backup is further ahead than that, so a clock
+/// was ahead, and a greater `above_ms` is needed.
 pub fn recover<R: Register + ?Sized>(register: &mut R, space: &str, recovery: Recovery) -> Result<u64, AdminError> {
     refuse_live_holders(register, space)?;
     let now_ms = time(register)?;
@@ -185,7 +185,7 @@ fn refuse_live_holders<R: Register + ?Sized>(register: &mut R, space: &str) -> R
     };
     thread::sleep(Duration::from_millis(longest_ms / 2).min(LONGEST_WATCH));
     let after = view(register, space)?;
-    // One that was given back meanwhile is nobody's.
+    // A lane that was given back in the meantime has no holder.
     let changed = before.lanes.iter().zip(after.lanes).filter(|(before, after)| *before != after);
     match changed.map(|(_, after)| after).find_map(|after| Some((after.lane, held(&after)?))) {
         Some((lane, record)) => Err(AdminKind::InUse { lane, holder: record.holder }.into()),
@@ -219,7 +219,7 @@ pub(crate) fn recover_at<R: Register + ?Sized>(
     }
     let next = MetaRecord { version: meta.version + 1, token: token()?, floor_ms, ..meta.clone() };
     replace(register, &space.meta_key(), Some(&meta.to_string()), &next.to_string())?;
-    // A lane without a record gets one, too: the first write of the lane can be from before, and must not find what it expects.
+    // A lane without a record also gets one: a first write of the lane can be late, and must not find what it expects.
     let never_taken = never_taken("recover", floor_ms)?;
     for (key, record, text) in records {
         let record = record.unwrap_or_else(|| never_taken.clone());
@@ -230,22 +230,23 @@ pub(crate) fn recover_at<R: Register + ?Sized>(
     Ok(floor_ms)
 }
 
-/// Returns a record for a lane that nobody has taken yet.
+/// Returns a record for a lane that was never taken.
 fn never_taken(by: &str, ceiling_ms: u64) -> Result<LaneRecord, AdminError> {
     let (holder, state) = (Name::parse(by)?, LaneState::Free);
     Ok(LaneRecord { version: 0, token: Token(0), holder, horizon_ms: 0, ceiling_ms, state })
 }
 
-/// Creates a space for processes that do not ([`LaneOptions::must_exist`](crate::LaneOptions::must_exist)). The layout of the
-/// lanes of a [`LeasedGenerator`](crate::LeasedGenerator) is [`LANES_LAYOUT`].
+/// Creates a space for processes that must not create it themselves
+/// ([`LaneOptions::must_exist`](crate::LaneOptions::must_exist)). The layout of the lanes of a
+/// [`LeasedGenerator`](crate::LeasedGenerator) is [`LANES_LAYOUT`].
 ///
 /// Holders of a register that was lost may still mint, so the lanes start where those of a [`recover`] would. If there are lanes
 /// and only the record that describes them is lost, all of them are closed, their holders stop, and the new ones start above
 /// them. If it fails midway, no lane can be taken until it is called again.
 ///
 /// # Errors
-/// The register does not answer, or another process writes a lane; the space exists; its name, the layout or the number of bits cannot be used; a record has
-/// another format.
+/// The register does not answer, or another process writes a lane; the space exists; its name, the layout or the number of bits
+/// cannot be used; a record has another format.
 pub fn create<R: Register + ?Sized>(
     register: &mut R,
     space: &str,
@@ -284,7 +285,7 @@ pub(crate) fn create_at<R: Register + ?Sized>(
     let random = crate::record::random_bits().map_err(|_| AdminKind::Random)?;
     let (era, floor_ms) = (last_era + 1, floor_ms.min(END_OF_TIME_MS));
     // The first write of a lane can be from before the register was lost, and must not find what it expects. The description comes
-    // last: until then, nobody takes a lane.
+    // last: until then, no process takes a lane.
     for lane in lanes(&space) {
         let record = LaneRecord { version: 1, token: token()?, ..never_taken("create", floor_ms)? };
         replace(register, &space.lane_key(era, lane), None, &record.to_string())?;
@@ -306,14 +307,13 @@ fn time<R: Register + ?Sized>(register: &mut R) -> Result<u64, AdminError> {
     })
 }
 
-/// Changes how many bits tell lanes apart. Processes may use the space meanwhile: each loses its lane and stops minting. Restart
-/// them with the new number.
+/// Changes the number of lane bits, and so the number of lanes. Processes may be running: each loses its lane and stops
+/// minting. Restart them with the new number.
 ///
 /// If it fails midway, no lane can be taken until it is called again.
 ///
 /// # Errors
-/// The register does not answer; there is no such space; it has this number of bits already; a record has another
-/// format.
+/// The register does not answer; there is no such space; it already has this number of bits; a record has another format.
 pub fn resize<R: Register + ?Sized>(register: &mut R, space: &str, bits: u32) -> Result<MetaRecord, AdminError> {
     let (meta, old) = describe(register, space)?;
     if meta.bits == bits {
@@ -416,13 +416,13 @@ enum AdminKind {
     #[error("lane {lane} is in use by {holder}")]
     InUse { lane: u16, holder: Name },
     #[error(
-        "expected a time above all IDs: {key} was granted up to {ceiling_ms} (unix milliseconds), which is after {floor_ms}, so a \
+        "expected a time above all IDs: {key} was granted up to {ceiling_ms} (Unix milliseconds), which is after {floor_ms}, so a \
          clock was ahead"
     )]
     Ahead { key: String, ceiling_ms: u64, floor_ms: u64 },
-    #[error("the register has the space {name:?} already, with {bits} bits of lane")]
+    #[error("the register already has the space {name:?}, with {bits} lane bits")]
     Exists { name: String, bits: u32 },
-    #[error("the space has {bits} bits of lane already")]
+    #[error("the space already has {bits} lane bits")]
     SameBits { bits: u32 },
     #[error("the record {key} is being written by another process")]
     Busy { key: String },
@@ -451,7 +451,7 @@ impl AdminError {
         matches!(self.0, AdminKind::Ahead { .. })
     }
 
-    /// Returns whether the space exists already.
+    /// Returns whether the space already exists.
     pub const fn is_existing(&self) -> bool {
         matches!(self.0, AdminKind::Exists { .. })
     }
@@ -505,14 +505,14 @@ mod tests {
             (AdminKind::InUse { lane: 3, holder }, "lane 3 is in use by web-3"),
             (
                 AdminKind::Ahead { key: "lanes/1/00003".into(), ceiling_ms: 9, floor_ms: 5 },
-                "expected a time above all IDs: lanes/1/00003 was granted up to 9 (unix milliseconds), which is after 5, so a \
+                "expected a time above all IDs: lanes/1/00003 was granted up to 9 (Unix milliseconds), which is after 5, so a \
                  clock was ahead",
             ),
             (
                 AdminKind::Exists { name: "lanes".into(), bits: 4 },
-                "the register has the space \"lanes\" already, with 4 bits of lane",
+                "the register already has the space \"lanes\", with 4 lane bits",
             ),
-            (AdminKind::SameBits { bits: 4 }, "the space has 4 bits of lane already"),
+            (AdminKind::SameBits { bits: 4 }, "the space already has 4 lane bits"),
             (AdminKind::Busy { key: "lanes/meta".into() }, "the record lanes/meta is being written by another process"),
             (AdminKind::Random, "the system has no random numbers"),
         ] {

@@ -10,7 +10,7 @@ use imid::fork::Process;
 
 /// A thread, as its owner has it.
 ///
-/// Dropping it tells the thread to end and does not wait, because a call of a store may be under way. The thread is not
+/// Dropping it tells the thread to end and does not wait, because a call to a store may be in progress. The thread is not
 /// in a forked child, where each method does nothing, and there is no state: another thread may have held its lock.
 #[derive(Debug)]
 pub(crate) struct Background<S> {

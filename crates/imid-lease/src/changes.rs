@@ -20,7 +20,7 @@ const SLICE: Duration = Duration::from_millis(10);
 /// The longest wait for an announcement: a safety net, in case it is never made.
 const SELDOM: Duration = Duration::from_millis(100);
 
-/// How long the thread stays when no task waits any more.
+/// How long the thread stays when no task waits anymore.
 const IDLE: Duration = Duration::from_secs(1);
 
 /// In place of a time that cannot be computed.
@@ -153,7 +153,7 @@ impl Changes {
             waiting.has_thread = started.is_ok();
             if started.is_err() {
                 drop(waiting);
-                // The task polls until the system has a thread again. A waker may poll at once, so no lock is held.
+                // The task polls until the system has a thread again. A waker may poll immediately, so no lock is held.
                 return waker.wake_by_ref();
             }
         }
@@ -175,7 +175,7 @@ impl Changes {
                 for waker in due {
                     // A waker is foreign code. If one panics, the others are woken all the same.
                     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
-                        // Not dropped: that can panic, too.
+                        // Not dropped, because that can also panic.
                         std::mem::forget(panic);
                     }
                 }

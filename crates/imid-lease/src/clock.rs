@@ -155,7 +155,7 @@ impl<C: Clock> Clock for BelievedClock<C> {
     }
 }
 
-/// The clock that never goes back and continues while the machine is suspended. Apple's `CLOCK_MONOTONIC` does, Linux' does not.
+/// The clock that never goes back and continues while the machine is suspended. Apple's `CLOCK_MONOTONIC` does, Linux's does not.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const SUSPENDED_TOO: rustix::time::ClockId = rustix::time::ClockId::Boottime;
 #[cfg(target_vendor = "apple")]

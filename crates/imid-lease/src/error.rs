@@ -63,8 +63,8 @@ pub(crate) enum LeaseKind {
 impl LeaseError {
     /// Returns how long to wait until the same call can succeed.
     ///
-    /// `None` if waiting does not help: the generator is closed or belongs to the parent process, the register went
-    /// back or does not fit, or the [error of the generator](Self::generate_error) has no such time.
+    /// `None` if waiting does not help: the generator is closed or belongs to the parent process, the register went back or has
+    /// other settings, or the [error of the generator](Self::generate_error) has no such time.
     pub const fn retry_after(self) -> Option<Duration> {
         match self.0 {
             LeaseKind::Generate(error) => error.retry_after(),
@@ -93,7 +93,7 @@ impl LeaseError {
         matches!(self.0, LeaseKind::NoLane { .. })
     }
 
-    /// Returns whether no lane was taken because all lanes that are free are far ahead of the clock: see
+    /// Returns whether no lane was taken because all free lanes are far ahead of the clock: see
     /// [`LaneOptions::accept_far_lanes`](crate::LaneOptions::accept_far_lanes).
     pub const fn is_clock(self) -> bool {
         matches!(self.0, LeaseKind::Clock { .. } | LeaseKind::WorkerClock { .. })

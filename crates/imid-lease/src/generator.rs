@@ -31,12 +31,12 @@ const FILE_PATIENCE: Duration = Duration::from_secs(15);
 /// Mints the IDs of one process in a lane granted by a register.
 ///
 /// **Unique** and **monotonic** as the [crate](crate#guarantees) describes, with a table of faults. [`generate`](Self::generate) is
-/// **lock-free** while the lane stays the same. A lane changes a few times per day at most. Calls then wait for the thread that
-/// keeps the lease to start the next generator, which takes microseconds if that thread gets a core.
+/// **lock-free** while the lane stays the same. The lane changes only after it was lost. Calls then wait for the thread that keeps
+/// the lease to start the next generator, which takes microseconds if that thread gets a core.
 ///
 /// | call | blocks | in an async task |
 /// | --- | --- | --- |
-/// | `generate`, `generate_after`, `batch`, `fill`, `observe`, `status` | no; see above for a change of the lane | call it |
+/// | `generate`, `generate_after`, `batch`, `fill`, `observe`, `raise_floor`, `status`, `stats` | no; see above for a change of the lane | call it |
 /// | [`open`](Self::open), drop | no: a thread connects, and releases the lane | call it |
 /// | [`wait_until_open`](Self::wait_until_open) | at most the given time | [`wait_until_open_async`](Self::wait_until_open_async) |
 /// | [`generate_within`](Self::generate_within) | at most the given time | [`generate_async`](Self::generate_async) |
@@ -71,13 +71,13 @@ struct Inner<C, const STRIPES: usize> {
     before: LaneGenerator<C, STRIPES>,
     /// The generator of the first lane, if one was granted. Most processes never need another one.
     first: OnceLock<LaneGenerator<C, STRIPES>>,
-    /// No generator starts any more.
+    /// No further generator starts.
     is_closed: AtomicBool,
     /// How many calls were refused.
     refused: AtomicU64,
-    /// The least ceiling with which the call would have succeeded that wanted most since the keeper looked.
+    /// The least ceiling with which the most demanding call since the keeper last looked would have succeeded.
     wanted_ms: AtomicU64,
-    /// The same of the last call that wanted more than any lane was known to be granted.
+    /// The same for the last call that wanted more than any known grant.
     asked_ms: AtomicU64,
     clock: BelievedClock<C>,
     settings: Settings,
@@ -175,7 +175,7 @@ where
         let (space, name) = settings.check()?;
         let clock = BelievedClock::new(clock, millis(settings.max_skew));
         let lane_bits = space.bits();
-        // It finds settings that do not fit, too: the keeper could not report them.
+        // This also finds invalid settings, which the keeper could not report.
         let before =
             build(&clock, &settings, lane_bits, Grant { lane: 0, floor_ms: 0, lane_floor_ms: 0, ceiling_ms: 0 })?;
         let inner = Arc::new(Inner {
@@ -270,8 +270,8 @@ where
         self.keeper.changes().wait_async(retry_within(timeout, call, LeaseError::retry_after, is_announced)).await
     }
 
-    /// Mints an ID that sorts after `last`, the room's last ID, whichever host of the space minted it and whatever has crashed
-    /// since. `None`, for a room without messages, is [`generate`](Self::generate). **Lock-free** while the lane stays the same;
+    /// Mints an ID that sorts after `last`, the room's last ID, whichever host of the space minted it, even if processes have
+    /// crashed since. `None`, for a room without messages, is [`generate`](Self::generate). **Lock-free** while the lane stays the same;
     /// **never waits for the register**: [`generate_after_within`](Self::generate_after_within) and
     /// [`generate_after_async`](Self::generate_after_async) do, and are the calls for a room in which several hosts post.
     ///
@@ -415,7 +415,7 @@ where
         }
     }
 
-    /// Does this with the last generator, and with the next one if there is a change meanwhile.
+    /// Does this with the last generator, or with the next one if the lane changes in the meantime.
     fn on_last<E>(&self, observe: impl Fn(&Generator<BelievedClock<C>, STRIPES>) -> Result<(), E>) -> Result<(), E> {
         loop {
             let granted = self.inner.last().unwrap_or(&self.inner.before);
@@ -434,7 +434,7 @@ where
     }
 
     /// Waits until the lease has [stopped](crate::Phase::Stopped), for at most `timeout`, and returns why: it was closed, the
-    /// register went back to an earlier state or does not fit, or its thread has panicked. `None` if it is still running.
+    /// register went back to an earlier state or has other settings, or its thread panicked. `None` if it is still running.
     ///
     /// A stopped lease never starts again. If the register went back ([`is_reverted`](LeaseError::is_reverted)), do not restart the
     /// process before the register is [recovered](crate::admin::recover): a process that starts cannot tell that it went back.
@@ -449,7 +449,7 @@ where
     /// # async fn run(ids: imid_lease::LeasedGenerator) {
     /// // Beside the server of the application.
     /// let why = ids.stopped_async().await;
-    /// eprintln!("cannot mint any more: {why}");
+    /// eprintln!("cannot mint anymore: {why}");
     /// # }
     /// ```
     pub async fn stopped_async(&self) -> LeaseError {
@@ -760,7 +760,7 @@ impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Tenant for LaneTenant
             self.0.before.is_sealed.store(true, Ordering::Relaxed);
             fence(Ordering::SeqCst);
         }
-        // IDs that the generator before has observed, and floors, hold for this one too.
+        // IDs that the previous generator has observed, and its floors, also hold for this one.
         let before = &last.unwrap_or(&self.0.before).generator;
         // Also where the time reached is not ahead: the clock can step back before the first reading of the new generator.
         let now = || before.clock().refresh().unwrap_or(0);
@@ -768,7 +768,7 @@ impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Tenant for LaneTenant
         let reached_ms = now_ms.max(now()) + behind + u64::from(behind > 0);
         let grant = Grant { floor_ms: grant.lane_floor_ms.max(reached_ms), ..grant };
         let Ok(granted) = build(&self.0.clock, &self.0.settings, self.0.lane_bits, grant) else {
-            // `open` has built one with the same settings. Callers would wait for this one for ever.
+            // `open` has built one with the same settings. Callers would wait for this one forever.
             return self.0.close();
         };
         if let Some(last) = last {

@@ -20,7 +20,7 @@ use work::Kept;
 
 /// Mints under the grants of one engine. All calls come from the keeper's thread.
 pub(crate) trait Tenant: Send {
-    /// Returns the first unix millisecond after the last stamp of the running generator; 0 if there is none.
+    /// Returns the first Unix millisecond after the last stamp of the running generator; 0 if there is none.
     fn used_until_ms(&self) -> u64;
 
     /// Returns the least ceiling with which a call that was refused since the last look would have succeeded; 0 if there is none.
@@ -39,7 +39,7 @@ pub(crate) trait Tenant: Send {
     /// Raises the ceiling of the running generator.
     fn raise(&mut self, ceiling_ms: u64);
 
-    /// Ends the running generator permanently, and returns the first unix millisecond after each stamp that it has minted
+    /// Ends the running generator permanently, and returns the first Unix millisecond after each stamp that it has minted
     /// or that a call under way will return; 0 if there is none. Called again it returns the same.
     fn seal(&mut self) -> u64;
 }

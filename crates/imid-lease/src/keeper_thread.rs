@@ -27,7 +27,7 @@ pub(crate) trait Job: Send {
     /// Takes the list that it wants, which another job may have made.
     fn take_list(&mut self, listed: &Listed);
 
-    /// Returns the keys of what it has written, or tried to write, since the last call of this.
+    /// Returns the keys that it has written, or tried to write, since the last call of this method.
     fn take_written(&mut self) -> Vec<String>;
 
     /// Takes into account that another job has written this, so that a list from before is older.
@@ -36,7 +36,7 @@ pub(crate) trait Job: Send {
     /// Returns whether its owner has woken the thread since the last call of this.
     fn take_wake(&mut self) -> bool;
 
-    /// Says that it has ended, after a panic of one of its calls if there was one. Nothing is called any more.
+    /// Says that it has ended, after a panic of one of its calls if there was one. Nothing is called anymore.
     fn end(&mut self, panic: Option<Box<dyn Any + Send>>);
 }
 
@@ -144,7 +144,7 @@ fn later(until_ms: u64, step_ms: u64) -> u64 {
 }
 
 /// Whose turn it is. Those whose time has come and those who look for a lane take turns: a renewal must not wait for a thousand
-/// who look for a lane, and on a slow store these must not wait until no renewal is due any more.
+/// who look for a lane, and on a slow store these must not wait until no renewal is due anymore.
 #[derive(Default)]
 struct Rota {
     jobs: HashMap<u64, Member>,
@@ -323,13 +323,13 @@ impl Rota {
     fn remove(&mut self, number: u64, panic: Option<Box<dyn Any + Send>>) {
         self.note_seeking(number, false);
         let Some(Member { mut job, .. }) = self.jobs.remove(&number) else { return };
-        // What is told of it, and its register, are foreign code.
+        // Its observers and its register are foreign code.
         let ended = catch_unwind(AssertUnwindSafe(move || {
             job.end(panic);
             drop(job);
         }));
         if let Err(panic) = ended {
-            // Not dropped: that can panic, too.
+            // Not dropped, because that can also panic.
             std::mem::forget(panic);
         }
     }

@@ -129,7 +129,7 @@ impl<C, const STRIPES: usize> LaneOptions<C, STRIPES> {
         LaneOptions { clock: self.clock, settings: self.settings }
     }
 
-    /// Sets how many bits of the spin tell lanes apart, from 0 to 12. Default: 4, which is 16 lanes.
+    /// Sets how many bits of the spin select the lane, from 0 to 12. Default: 4, which is 16 lanes.
     ///
     /// Each process holds one lane. A process that finds no lane cannot mint, so there should be more lanes than
     /// processes, old ones that are being replaced included. Each lane mints 4096 / 2^bits IDs per millisecond and
@@ -265,7 +265,7 @@ mod tests {
             assert!(refused(options).starts_with("expected a horizon longer than 18446744073709551615.999999999s"));
         }
         assert_eq!(refused(LaneOptions::new().horizon(s(86_401))), "expected a horizon of at most 24 h, found 86401s");
-        assert_eq!(refused(LaneOptions::new().lane_bits(13)), "expected at most 12 bits of lane, found 13");
+        assert_eq!(refused(LaneOptions::new().lane_bits(13)), "expected at most 12 lane bits, found 13");
         assert!(refused(LaneOptions::new().holder("a b")).starts_with("expected a name of 1 to 64"));
         assert!(refused(LaneOptions::new().space("a/b")).starts_with("expected a name of 1 to 64"));
         assert!(LaneOptions::new().settings.check().is_ok());

@@ -32,7 +32,7 @@ pub struct LaneRecord {
     pub holder: Name,
     /// How far ahead of use its holder raises the ceiling, in milliseconds.
     pub horizon_ms: u64,
-    /// The first unix millisecond that the holder must not use; the next holder starts here.
+    /// The first Unix millisecond that the holder must not use; the next holder starts here.
     pub ceiling_ms: u64,
     /// Whether someone has it.
     pub state: LaneState,
@@ -64,9 +64,9 @@ pub struct MetaRecord {
     pub layout: String,
     /// How many bits tell lanes apart.
     pub bits: u32,
-    /// Grows by one when the number of lanes is changed. The lanes of each era have records of their own.
+    /// Grows by one when the number of lanes is changed. The lanes of each era have separate records.
     pub era: u64,
-    /// Where a lane without a record starts, in unix milliseconds.
+    /// Where a lane without a record starts, in Unix milliseconds.
     pub floor_ms: u64,
 }
 

@@ -109,7 +109,7 @@ impl Space {
 pub(crate) enum SpaceError {
     #[error(transparent)]
     Name(#[from] RecordError),
-    #[error("expected at most {max} bits of lane, found {found}")]
+    #[error("expected at most {max} lane bits, found {found}")]
     Bits { max: u32, found: u32 },
 }
 
@@ -133,7 +133,7 @@ mod tests {
         let name = "expected a name of 1 to 64 of the characters A-Z, a-z, 0-9, '-', '_', '.' and ':', found ";
         assert_eq!(refused(Space::new("my lanes", "x", 1)), format!("{name}\"my lanes\""));
         assert_eq!(refused(Space::new("a", "", 1)), format!("{name}\"\""));
-        assert_eq!(refused(Space::new("a", "b", 17)), "expected at most 16 bits of lane, found 17");
-        assert_eq!(refused(Space::lanes(13)), "expected at most 12 bits of lane, found 13");
+        assert_eq!(refused(Space::new("a", "b", 17)), "expected at most 16 lane bits, found 17");
+        assert_eq!(refused(Space::lanes(13)), "expected at most 12 lane bits, found 13");
     }
 }

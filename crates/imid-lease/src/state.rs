@@ -15,7 +15,7 @@ use crate::space::Space;
 pub struct Status {
     /// What the lease is doing.
     pub phase: Phase,
-    /// The name of the space. It tells the spaces of one register apart.
+    /// The name of the space, unique within its register.
     pub space: Name,
     /// The UUID of the space in this register, or `None` until it is read. All processes of one ID space must show the same UUID.
     /// Each space of a register has its own.
@@ -27,11 +27,11 @@ pub struct Status {
     pub others: Option<Others>,
     /// How many lanes or worker IDs the space has.
     pub lanes: u32,
-    /// How far ahead of the clock a process that takes a lane now begins: where the nearest lane begins, as of the last look at
-    /// the register; zero if one is not ahead. `None` until it was read.
+    /// How far ahead of the clock a process that takes a lane now would start: where the nearest lane starts, as of the last
+    /// look at the register; zero if one is not ahead. `None` until it was read.
     pub nearest_lane: Option<Duration>,
-    /// How many milliseconds the store's clock was ahead of this process's when it was last asked, or `None` if the store has no
-    /// time of its own. Negative if it was behind. Beyond [`max_skew`](crate::LaneOptions::max_skew), one of the two is wrong.
+    /// How many milliseconds the store's clock was ahead of this process's when it was last asked, or `None` if the store has
+    /// no clock. Negative if it was behind. Beyond [`max_skew`](crate::LaneOptions::max_skew), one of the two is wrong.
     pub store_ahead_ms: Option<i64>,
     /// Whether this process found the register empty when it started. If the register had been in use, its records are lost, for
     /// example because the file is on a container's ephemeral disk.
@@ -42,7 +42,7 @@ pub struct Status {
     pub holder: Name,
     /// The latest lane granted, or `None` before the first one.
     pub lane: Option<u16>,
-    /// The first unix millisecond that no ID of this lane may have.
+    /// The first Unix millisecond that no ID of this lane may have.
     pub ceiling_ms: Option<u64>,
     /// How far the ceiling is ahead of the clock; zero if it is not.
     pub time_left: Duration,
@@ -121,7 +121,7 @@ pub(crate) struct State {
     pub(crate) renewed_at_ms: Option<u64>,
     /// The monotonic time at which the others were read.
     pub(crate) surveyed_at_ms: u64,
-    /// The first unix millisecond after the last ID; 0 if there is none.
+    /// The first Unix millisecond after the last ID; 0 if there is none.
     pub(crate) used_until_ms: u64,
     /// How far ahead of the clock the last ID of a room may be.
     pub(crate) follows_ms: u64,
@@ -202,8 +202,8 @@ impl State {
     pub(crate) fn why_not_open(&self, space: &Space, waited: Duration) -> OpenError {
         let kind = match (&self.stopped, &self.status.last_error) {
             (Some(Stopped::Mismatch { layout, bits }), _) => OpenKind::Mismatch {
-                expected: format!("{} with {} bits of lane", space.layout(), space.bits()),
-                found: format!("{layout} with {bits} bits of lane"),
+                expected: format!("{} with {} lane bits", space.layout(), space.bits()),
+                found: format!("{layout} with {bits} lane bits"),
             },
             (Some(Stopped::Format(error)), _) => OpenKind::Format(error.clone()),
             (Some(Stopped::Reverted { key }), _) => OpenKind::Reverted(key.clone()),

@@ -9,7 +9,7 @@
 //! | `imid_lease_lane` | gauge | the lane that was granted last |
 //! | `imid_lease_seconds_left` | gauge | how far the ceiling is ahead of the clock |
 //! | `imid_lease_lead_seconds` | gauge | how far the latest ID is ahead of the clock; 0 if it is not |
-//! | `imid_lease_nearest_lane_seconds` | gauge | how far ahead of the clock a process would start that takes a lane now; absent until the lanes are read, and in a space with one lane |
+//! | `imid_lease_nearest_lane_seconds` | gauge | how far ahead of the clock a process that takes a lane now would start; absent until the lanes are read, and in a space with one lane |
 //! | `imid_lease_weak` | gauge | 1 if the register can lose acknowledged writes, else 0; absent until it was asked |
 //! | `imid_lease_renewals_total` | counter | acknowledged writes |
 //! | `imid_lease_lost_total` | counter | leases that were lost to other processes |
@@ -43,12 +43,12 @@
 //! Each has the target `imid_lease` and the fields `space` and `holder`.
 //!
 //! Each call of the register is in a span `register` of the level DEBUG, with the fields `store`, `call`, `key`, `micros` (how
-//! long it took) and, if it has failed, `error`. No password and no URL is in a field. An error in the words of a server can name the
-//! user and the host: `password authentication failed for user "chat"`.
+//! long it took) and, if it has failed, `error`. No field contains a password or a URL. An error message from a server can name
+//! the user and the host: `password authentication failed for user "chat"`.
 
 use crate::register::{Register, RegisterError};
 
-/// Makes a call of a register, and tells how long it took.
+/// Calls a register, and reports how long the call took.
 pub(crate) fn call<R: Register, T>(
     register: &mut R,
     name: &'static str,
@@ -188,7 +188,7 @@ mod events {
     use crate::engine::{Config, Grant, Stopped};
     use crate::register::Promise;
 
-    /// What has happened, and was not told yet.
+    /// What has happened and was not reported yet.
     #[derive(Debug)]
     enum Event {
         Granted(Grant),
@@ -201,9 +201,9 @@ mod events {
         Panicked { reason: String },
     }
 
-    /// The events of one lease, and which of them were told.
+    /// The events of one lease, and which of them were reported.
     ///
-    /// They are told by [`tell`](Self::tell) alone, because a subscriber is foreign code: it may mint.
+    /// Only [`tell`](Self::tell) reports them, because a subscriber is foreign code: it may mint.
     #[derive(Debug)]
     #[expect(clippy::struct_excessive_bools, reason = "one for each event that is told once")]
     pub(crate) struct Told {
@@ -319,7 +319,7 @@ mod events {
     use crate::engine::{Config, Grant, Stopped};
     use crate::register::Promise;
 
-    /// Tells nothing.
+    /// Reports nothing.
     #[derive(Debug)]
     pub(crate) struct Told;
 

@@ -231,7 +231,7 @@ mod unix {
         }
     }
 
-    /// A register that a killed or paused process does not reach any more.
+    /// A register that a killed or paused process does not reach anymore.
     struct Reached(MemoryRegister, Arc<AtomicBool>);
 
     impl Reached {

@@ -589,7 +589,7 @@ fn another_number_of_lanes_is_refused() {
     let _ids = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
     let error = LeasedGenerator::open(register.clone(), options().lane_bits(5)).and_then(opened).unwrap_err();
     assert!(error.is_mismatch());
-    let text = "expected a register of layout imid-80 with 5 bits of lane, found imid-80 with 4 bits of lane";
+    let text = "expected a register of layout imid-80 with 5 lane bits, found imid-80 with 4 lane bits";
     assert_eq!(error.to_string(), text);
     let _other =
         LeasedGenerator::open(register.clone(), options().lane_bits(5).space("others")).and_then(opened).unwrap();

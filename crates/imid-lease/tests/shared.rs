@@ -147,7 +147,7 @@ fn the_time_does_not_count_the_wait_for_others() {
     });
 }
 
-/// A register in memory that counts, and whose first list waits for a word. A process that has crashed does not reach it any more.
+/// A register in memory that counts, and whose first list waits for a word. A process that has crashed does not reach it anymore.
 struct Counted {
     register: MemoryRegister,
     may_list: Option<Receiver<()>>,

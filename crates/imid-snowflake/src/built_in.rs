@@ -65,7 +65,7 @@ const NSQ_TICK: Duration = Duration::from_nanos(1 << NSQ_DROPPED_BITS);
 const NSQ_EPOCH: Duration = Duration::from_nanos(1_288_834_974_288 << NSQ_DROPPED_BITS);
 const NSQ_DROPPED_BITS: u32 = 20;
 
-/// Starts a layout whose first tick begins at this time, in unix milliseconds.
+/// Starts a layout whose first tick begins at this time, in Unix milliseconds.
 const fn since(epoch_ms: u64) -> LayoutBuilder {
     Layout::builder().epoch(Duration::from_millis(epoch_ms))
 }

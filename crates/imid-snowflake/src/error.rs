@@ -148,7 +148,7 @@ enum TimeRangeKind {
 }
 
 impl TimeRangeError {
-    /// `from` and `to` are the bounds of the half-open range, in unix milliseconds.
+    /// `from` and `to` are the bounds of the half-open range, in Unix milliseconds.
     pub(crate) const fn empty(from: u64, to: u64) -> Self {
         Self(TimeRangeKind::Empty { from, to })
     }

@@ -1,4 +1,4 @@
-//! The value: 64 bits and their layout. The methods of [`Layout`] that return IDs are here too.
+//! The value: 64 bits and their layout. The methods of [`Layout`] that return IDs are also here.
 
 use core::cmp::Ordering;
 use core::fmt;
@@ -109,7 +109,7 @@ impl Snowflake {
         self.layout
     }
 
-    /// Returns the time at which the tick begins, in unix milliseconds, rounded down.
+    /// Returns the time at which the tick begins, in Unix milliseconds, rounded down.
     pub const fn timestamp_ms(self) -> u64 {
         self.layout.ms_of(self.tick())
     }
@@ -250,7 +250,7 @@ impl Layout {
         }
     }
 
-    /// Returns the first and the last ID of a range of unix milliseconds, for a scan by time in a store (`BETWEEN`). An
+    /// Returns the first and the last ID of a range of Unix milliseconds, for a scan by time in a store (`BETWEEN`). An
     /// open end of the range is the end of the layout's time.
     ///
     /// ```

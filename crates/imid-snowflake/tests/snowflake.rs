@@ -406,7 +406,7 @@ fn the_layout_of_the_rollback_article_has_the_epoch_that_the_user_gives() {
 
 #[test]
 fn the_built_in_layouts_begin_and_end_at_the_documented_times() {
-    // The name, the first tick and the last tick, in unix milliseconds.
+    // The name, the first tick and the last tick, in Unix milliseconds.
     let times = Layout::ALL.iter().map(|layout| (layout.name().unwrap(), layout.first_ms(), layout.last_ms()));
     assert_eq!(
         times.collect::<Vec<_>>(),

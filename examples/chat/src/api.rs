@@ -68,9 +68,9 @@ struct Asked {
     user: String,
     /// Only messages before this one.
     before: Option<MessageId>,
-    /// Only messages from this unix millisecond on.
+    /// Only messages from this Unix millisecond on.
     from: Option<u64>,
-    /// Only messages up to this unix millisecond; `before` is then not used.
+    /// Only messages up to this Unix millisecond; `before` is then not used.
     to: Option<u64>,
     /// The stream begins after this message, or with the first one. `Last-Event-ID` takes precedence.
     after: Option<MessageId>,

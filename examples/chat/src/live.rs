@@ -67,7 +67,7 @@ impl Rooms {
         }
     }
 
-    /// Returns the rooms whose last message is not that of the tail. Rooms that nobody follows any more are forgotten.
+    /// Returns the rooms whose last message is not that of the tail. Rooms that nobody follows anymore are forgotten.
     async fn changed(&self) -> HashSet<String> {
         let (names, ids): (Vec<String>, Vec<Option<MessageId>>) = {
             let mut tails = self.tails.lock().expect("no panic");

@@ -7,7 +7,7 @@
 //! | `CHAT_OPERATIONS` | the address of `/live`, `/ready` and `/metrics`, `127.0.0.1:9090` unless it is set |
 //! | `CHAT_NAME` | the name of this gateway in the database and in metrics, `chat` unless it is set |
 //! | `CHAT_CONNECTIONS` | the most connections of its pool, 20 unless it is set; the lease has one more |
-//! | `CHAT_DRAIN` | how many seconds it goes on after SIGTERM, not ready, 5 unless it is set |
+//! | `CHAT_DRAIN` | how many seconds it keeps serving after SIGTERM, not ready; 5 by default |
 //! | `CHAT_MUST_EXIST` | `true`: it exits if the register does not exist. Unless it is set, the first gateway creates it |
 
 mod api;
@@ -141,7 +141,7 @@ async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
             code = ExitCode::FAILURE;
         }
     }
-    // Streams end, new connections are refused, and requests that run are answered. Then the lane is free at once.
+    // Streams end, new connections are refused, and requests that run are answered. Then the lane is free immediately.
     phase.send_replace(Phase::Stopping);
     let _ = timeout(GRACE, server).await;
     store.close(GRACE).await;

@@ -19,15 +19,15 @@ use crate::scheme::scheme;
 use crate::session::{NO_SESSION, SessionArgs, SessionFilter};
 use crate::time::{TIME_FORMS, TimeRange, ZoneArg, now_ms};
 
-/// Find IDs in any text, such as logs, and print the lines that have one
+/// Find IDs in any text, such as logs, and print the lines that contain one
 ///
-/// Finds the text of an ID with its dashes, in upper or lower case, and its UUID view, wherever no letter or digit is next to
-/// it; the escape of a color, of JSON or of a URL before an ID is not a part of it. Without --dialect, finds the IDs of all
-/// dialects with dashes that have a time between 2005 and two years from now. With --dialect, finds only IDs of this dialect or
-/// Snowflake layout, of any time. IDs of 80 bits that are written as hex digits or as integers are found with --id.
+/// Finds the text of an ID with its dashes, in upper or lower case, and its UUID view, wherever no letter or digit is next
+/// to it; the escape of a color, of JSON or of a URL before an ID does not count. Without --dialect, finds the IDs of all
+/// dialects with dashes whose time is between 2005 and two years from now. With --dialect, finds only IDs of this dialect
+/// or Snowflake layout, of any time. To find an 80-bit ID written as hex digits or as an integer, use --id.
 ///
-/// The input can be binary, and it can be compressed with gzip or zstd. With several files, the name of the file is in front of
-/// each line.
+/// The input can be binary, or compressed with gzip or zstd. With several files, each line is preceded by the name of its
+/// file.
 #[derive(clap::Args)]
 #[command(mut_arg("session_type", |arg| arg.help("Session type that the IDs must have: a code from 0 to 15, or a name such as private or group, in any case")))]
 #[command(after_help = format!("{EXAMPLES}\n\n{TIME_FORMS}\n\n{STATUS}"))]
@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// Files to search; without a file, or with -, standard input is searched
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Find only this ID, in each form that it has: text in both cases, hex, integer, UUID view, base 64
+    /// Find only this ID, in each of its forms: text in either case, hex, integer, UUID view, base64
     #[arg(long, value_name = "ID", conflicts_with_all = ["from", "to", "session_type", "session"])]
     id: Vec<String>,
     #[command(flatten)]
@@ -48,19 +48,19 @@ pub(crate) struct Args {
     /// Find only IDs of this dialect or Snowflake layout
     #[arg(long = "dialect", value_name = "NAME", value_parser = scheme())]
     scheme: Option<Scheme>,
-    /// Print each ID, and not the whole line
+    /// Print each ID instead of the whole line
     #[arg(short = 'o')]
     only_ids: bool,
-    /// Print the number of the line in front of each line or ID
+    /// Print the line number before each line or ID
     #[arg(short = 'n')]
     line_number: bool,
     /// Print only the number of lines with an ID; with -o, the number of IDs
     #[arg(short, long, conflicts_with = "json")]
     count: bool,
-    /// Print only the names of files that have an ID
+    /// Print only the names of files that contain an ID
     #[arg(short = 'l', conflicts_with_all = ["json", "count"])]
     files_with_ids: bool,
-    /// Print nothing, and stop at the first ID: only the exit status says whether there is one
+    /// Print nothing and stop at the first ID: only the exit status says whether there is one
     #[arg(short, long, conflicts_with_all = ["json", "count", "files_with_ids"])]
     quiet: bool,
     /// Search the files in folders

@@ -23,8 +23,8 @@ use crate::time::{AboveTime, LAST_MS, ZoneArg, parse_duration};
 
 /// Show the lanes of a register, and free a lane whose holder is gone
 ///
-/// A process leases a lane from a register, which is a database, a server or a file. The register stores which process
-/// holds each lane, and up to which time it may mint there: its ceiling. docs/LEASES.md describes lanes.
+/// A process leases a lane from a register, which is a database, a server or a file. The register stores who holds each
+/// lane, and up to which time that process may mint: its ceiling. docs/LEASES.md describes lanes.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -41,26 +41,27 @@ pub(crate) struct Args {
 enum Action {
     /// Print all lanes
     List(List),
-    /// Free a lane whose holder is gone, so that another process can take it at once
+    /// Free a lane whose holder is gone, so that another process can take it immediately
     ///
-    /// Watches the lane for the horizon of its holder first. If the holder renews it in this time, the lane is in use and is
-    /// not freed.
+    /// First watches the lane for its holder's horizon. If the holder renews it in this time, the lane is in use and is not
+    /// freed.
     Release(Release),
-    /// Make a space safe again after its register was restored from a backup, or has lost writes
+    /// Make a space safe again after its register was restored from a backup, or lost writes
     ///
-    /// No process may use the space meanwhile. All lanes become free, and start after everything that can have been minted.
+    /// No process may use the space in the meantime. All lanes become free, and start after everything that may have been
+    /// minted.
     Recover(Recover),
-    /// Create a space, for processes that must not create one
+    /// Create a space for processes that must not create one themselves
     ///
-    /// In production a process does not create its space (`must_exist` in its options), so that a register that was emptied or
-    /// replaced is noticed. Run this once before the first process starts. It also repairs a space whose description was
-    /// deleted: it closes the old lanes, so their holders stop.
+    /// In production, processes do not create their space (`must_exist` in their options), so that a register that was
+    /// emptied or replaced is noticed. Run this once before the first process starts. It also repairs a space whose
+    /// description was deleted: it closes the old lanes, so their holders stop.
     Create(Create),
     /// Change the number of lanes
     ///
-    /// Each process that holds a lane loses it. Start the processes again with the new number.
+    /// Each process that holds a lane loses it. Restart the processes with the new number.
     Resize(Resize),
-    /// Say what a register promises, how fast it is, whose clock is wrong, and what to change
+    /// Report what a register promises, how fast it is, whose clock is wrong, and what to change
     Doctor(doctor::Doctor),
 }
 
@@ -96,9 +97,9 @@ struct SpaceArgs {
         conflicts_with = "register_file",
         help = help_of_register(),
         long_help = format!(
-            "{}\n\nTo use a database or a server, install the tool with its feature: cargo install --path crates/imid-cli \
-             --features postgres,tls-ring.\n\nA URL can have a password, and other users can see the arguments of a process. \
-             Therefore it can also be in the environment variable `IMID_REGISTER` or in a file.",
+            "{}\n\nFor a database or a server, install the tool with its feature: cargo install --path crates/imid-cli \
+             --features postgres,tls-ring.\n\nA URL can contain a password, and other users can see the arguments of a process: \
+             pass it in the environment variable `IMID_REGISTER` or in a file instead.",
             help_of_register()
         )
     )]
@@ -118,9 +119,9 @@ struct Release {
     /// Number of the lane
     #[arg(value_name = "LANE", value_parser = whole_number(0..=u16::MAX), allow_negative_numbers = true)]
     lane: u16,
-    /// Free the lane at once, even if its holder is alive
+    /// Free the lane immediately, even if its holder is alive
     ///
-    /// No ID is repeated: the holder mints up to its ceiling, and then needs another lane. If no lane is free, it cannot
+    /// No ID is duplicated: the holder mints up to its ceiling, and then needs another lane. If no lane is free, it cannot
     /// mint.
     #[arg(long)]
     force: bool,
@@ -152,7 +153,7 @@ Example:
 struct Create {
     #[command(flatten)]
     space: SpaceArgs,
-    /// Number of bits that tell lanes apart: 4 are 16 lanes
+    /// Number of lane bits: 4 bits are 16 lanes
     #[arg(long, value_name = "BITS", value_parser = whole_number(0..=u32::MAX), default_value = "4", allow_negative_numbers = true)]
     bits: u32,
     /// Layout of the IDs, as `imid lane list` prints it
@@ -177,7 +178,7 @@ Example:
 struct Resize {
     #[command(flatten)]
     space: SpaceArgs,
-    /// Number of bits that tell lanes apart: 7 are 128 lanes
+    /// Number of lane bits: 7 bits are 128 lanes
     #[arg(value_name = "BITS", value_parser = whole_number(0..=u32::MAX), allow_negative_numbers = true)]
     bits: u32,
 }

@@ -21,14 +21,14 @@ use crate::session::{NO_SESSION, SessionArgs};
 /// Mint IDs from the system clock, one per line, strictly increasing
 ///
 /// Without a session, the IDs have type 0 and the hash of the empty name. A millisecond has room for 4,096 IDs. If you
-/// request more, the times of the IDs go ahead of the clock by up to one second.
+/// request more, the times of the IDs run ahead of the clock by up to one second.
 ///
-/// The command ends when the clock has passed its last ID. So a run that starts after another one has ended repeats none
-/// of its IDs. After the clock was set back, give the last ID to --after.
+/// The command exits once the clock has passed its last ID, so a later run does not repeat IDs. If the clock was set back,
+/// pass the last ID to --after.
 ///
-/// Several runs at the same time share no state. Two of their IDs are equal with probability 1/4096 if they have the same
-/// session and millisecond. To mint without repeats, mint in one process, or give each session to one process. Each run
-/// that mints Snowflakes needs its own --node.
+/// Concurrent runs share no state: two of their IDs with the same session and millisecond are equal with probability
+/// 1/4096. To avoid duplicates, mint in one process, or assign each session to one process. Each run that mints Snowflakes
+/// needs its own --node.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -69,7 +69,7 @@ impl Args {
             Scheme::Snowflake(_) if !self.session.is_empty() => return Err(Stop::Usage(NO_SESSION.into())),
             Scheme::Snowflake(layout) => self.snowflakes(out, writer, layout, &mut last),
         };
-        // A reader gets the IDs before the wait. After an error, the IDs that it has count too.
+        // A reader gets the IDs before the wait. After an error, the IDs that it already has count as well.
         let flushed = out.flush();
         lead::wait_out(last, report);
         minted.and(flushed.map_err(Stop::from))

@@ -1,4 +1,4 @@
-//! `imid range`: prints the first and the last ID of a range of times, or of those that begin alike.
+//! `imid range`: prints the first and last ID of a time range, or of the IDs with a prefix.
 
 use std::ops::Range;
 
@@ -14,12 +14,12 @@ use crate::report::{Stop, quote};
 use crate::scheme::SchemeArg;
 use crate::time::{Day, TIME_FORMS, TimeRange, ZoneArg};
 
-/// Print the first and the last ID of a range of times, to scan a store by time
+/// Print the first and last ID of a time range, to scan a store by time
 ///
-/// The range is that of --from and --to, of --day or of --prefix. It includes --from and excludes --to.
+/// The range is given by --from and --to, --day or --prefix. It includes --from and excludes --to.
 ///
 /// The time of an ID can be ahead of the clock: by at most 1 ms in ordinary use, and by more after the events in the table
-/// "How far IDs can be ahead of the clock" in the documentation of the crate imid. If you must find all messages, move --to
+/// "How far IDs can be ahead of the clock" in the documentation of the crate imid. To find all messages, move --to forward
 /// by that much.
 #[derive(clap::Args)]
 #[command(mut_arg("from", |from| from.required_unless_present_any(["day", "prefix"]).help("Start of the range")))]
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     /// The day of --time-zone, instead of --from and --to: a date, today or yesterday
     #[arg(long, value_name = "DATE", value_parser = Day::parse, conflicts_with_all = ["from", "to", "prefix"])]
     day: Option<Day>,
-    /// The beginning of an ID, instead of times: the range has all IDs that begin with it
+    /// The beginning of an ID, instead of times: the range contains all IDs that begin with it
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["from", "to"])]
     prefix: Option<String>,
     #[command(flatten)]
@@ -55,7 +55,7 @@ Examples:
 const JSON_MEMBERS: &str = "\
 JSON members:
   first, last: the IDs as text
-  from_ms, to_ms: the times as unix milliseconds; to_ms is not in the range
+  from_ms, to_ms: the times as Unix milliseconds; to_ms is not in the range
   first_hex, last_hex: the IDs as hex digits
   first_uuid, last_uuid: the UUID views of the IDs, if they have one";
 

@@ -17,8 +17,9 @@ use crate::session::SessionArgs;
 ///
 /// Prints a number from 0 to N - 1 for each ID, one per line. Without arguments, reads standard input, one ID per line.
 ///
-/// The shard is the jump consistent hash of the session type and the session hash. So --session needs --type, or --peer for
-/// a private conversation. When N grows to N + 1, about one session in N + 1 moves, and it moves to the new shard.
+/// The shard is the jump consistent hash of the session type and the session hash. Therefore, --session needs --type, or
+/// --peer for a private conversation. When N grows to N + 1, about one session in N + 1 moves, and it moves to the new
+/// shard.
 #[derive(clap::Args)]
 #[command(mut_arg("ids", |ids| ids.conflicts_with_all(["session_type", "session"])))]
 #[command(mut_arg("session_type", |arg| arg.help("Session type of --session: a code from 0 to 15, or a name such as private or group, in any case")))]

@@ -155,7 +155,7 @@ impl StoredIds {
     }
 }
 
-/// Number of IDs that are read at once. The IDs and their lines take 36 KiB.
+/// Number of IDs that are read together. The IDs and their lines take 36 KiB.
 const AT_ONCE: usize = 1 << 10;
 
 struct Reader<'a, 'r, V> {
@@ -167,7 +167,7 @@ struct Reader<'a, 'r, V> {
     problems: Problems<'r>,
     /// The number of the present line among the lines of all files.
     line: u64,
-    /// The IDs that are read at once.
+    /// The IDs that are read together.
     ids: Vec<MessageId>,
 }
 
@@ -188,7 +188,7 @@ impl<V: Visitor> Reader<'_, '_, V> {
 
     fn read_lines(&mut self, mut rest: &[u8]) -> Result<(), Stop> {
         while !rest.is_empty() {
-            // Most lines are an ID and a line feed. Many of these are read at once, without a search for their ends.
+            // Most lines are an ID and a line feed. Many of these are read together, without a search for line ends.
             if self.args.reads_texts() && self.time.is_none() {
                 let read = codec::decode_lines(rest, b'\n', &mut self.ids);
                 let count = read.unwrap_or_else(LineError::index);

@@ -17,7 +17,7 @@ pub(crate) enum Kind {
     Csv,
     /// Tab-separated values with a header
     Tsv,
-    /// Values with semicolons between them and a header, as spreadsheets write them where the comma is in numbers
+    /// Semicolon-separated values with a header, as spreadsheets write where the comma is the decimal separator
     Ssv,
 }
 
@@ -47,7 +47,7 @@ impl Kind {
 /// The argument that names the format of the input.
 #[derive(clap::Args)]
 pub(crate) struct KindArg {
-    /// Format of the input [default: csv or tsv if the name of FILE shows it, such as chat.csv.gz, otherwise lines]
+    /// Format of the input [default: csv or tsv if the name of FILE says so, such as chat.csv.gz, otherwise lines]
     #[arg(long = "in", value_name = "FORMAT")]
     pub(crate) kind: Option<Kind>,
 }

@@ -21,7 +21,7 @@ use crate::Out;
 use crate::output_file::check_is_not_stdout;
 use crate::report::{Stop, quote};
 
-/// Number of bytes that are read at once. They fit the second-level cache together with the output made from them.
+/// Number of bytes per read. They fit the second-level cache together with the output made from them.
 const BLOCK: usize = 1 << 18;
 
 /// The longest line that is read, in bytes with its line feed. It limits the memory. Messages are much shorter.
@@ -103,8 +103,8 @@ impl Input {
 
     /// Calls `each` with each line and its number, from 1. For a line that is too long, it passes the error.
     ///
-    /// Flushes the output before it waits for more input, so the result of each line of a slow writer is written at
-    /// once.
+    /// Flushes the output before it waits for more input, so the result of each line of a slow writer is written
+    /// immediately.
     pub(crate) fn each_line(
         mut self,
         out: &mut Out,

@@ -55,7 +55,7 @@ struct Fields {
     ends: Vec<usize>,
 }
 
-/// A record with the names of its fields. The header is a record too.
+/// A record with the names of its fields. The header is also a record.
 #[derive(Clone, Copy)]
 pub(crate) struct Record<'a> {
     /// Its line, from 1.

@@ -32,7 +32,7 @@ impl DateAndTime {
         Some(local.parse().map(|local| Self { local, offset }).map_err(|_| Problem::Range))
     }
 
-    /// Returns the time in unix milliseconds. Without an offset it is one of this zone.
+    /// Returns the time in Unix milliseconds. Without an offset it is one of this zone.
     pub(super) fn unix_ms(&self, zone: &TimeZone, text: &str) -> Result<u64, String> {
         let time = match self.offset {
             Some(offset) => offset.to_timestamp(self.local).map_err(|_| past_the_end(text))?,
@@ -53,7 +53,7 @@ impl Problem {
     /// Returns the error. `forms` are what it says was expected.
     pub(super) fn message(self, forms: &str, text: &str) -> String {
         let expected = match self {
-            Self::LeapSecond => "a second from 00 to 59 (unix time has no leap seconds)",
+            Self::LeapSecond => "a second from 00 to 59 (Unix time has no leap seconds)",
             Self::Range => forms,
         };
         format!("expected {expected}, found {}", quote(text))
@@ -126,7 +126,7 @@ pub(super) fn past_the_end(text: &str) -> String {
     format!("expected a time up to {end}, found {}", quote(text))
 }
 
-/// Returns the unix milliseconds of a time. Rounds down and not towards zero, because a time just before 1970 must not
+/// Returns the Unix milliseconds of a time. Rounds down and not towards zero, because a time just before 1970 must not
 /// become 0.
 pub(super) fn unix_ms(time: Timestamp, text: &str) -> Result<u64, String> {
     u64::try_from(time.as_nanosecond().div_euclid(1_000_000))

@@ -12,7 +12,7 @@ pub(crate) use self::parse::{AboveTime, Day, TIME_FORMS, TimeField, TimeRange, n
 pub(crate) use self::show::{LAST_MS, age, timestamp};
 pub(crate) use self::zone::ZoneArg;
 
-/// Returns the present time, in unix milliseconds. Without a clock, every time since 2005 is plausible.
+/// Returns the present time, in Unix milliseconds. Without a clock, every time since 2005 is plausible.
 pub(crate) fn now_ms() -> u64 {
     SystemClock.now_ms().unwrap_or(u64::MAX)
 }

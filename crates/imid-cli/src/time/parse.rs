@@ -22,7 +22,7 @@ pub(crate) struct TimeField {
     /// 2025-11-20 12:00:00 UTC
     #[arg(id = "time_field", long = "time-field", value_name = "FIELD")]
     pub(crate) name: Option<String>,
-    /// Unit of times that are numbers, with or without a fraction [default: ms, but a number that is a time of our years in
+    /// Unit of times that are numbers, with or without a fraction [default: ms, but a number that is a present-day time in
     /// seconds is an error]
     #[arg(long = "time-unit", value_name = "UNIT", requires = "time_field")]
     unit: Option<TimeUnit>,
@@ -30,7 +30,7 @@ pub(crate) struct TimeField {
     pub(crate) zone: ZoneArg,
 }
 
-/// The unit of a unix time.
+/// The unit of a Unix time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub(crate) enum TimeUnit {
     /// Seconds
@@ -55,12 +55,12 @@ impl TimeUnit {
 }
 
 impl TimeField {
-    /// Reads the time of a message, in unix milliseconds. It is a time that an ID can have.
+    /// Reads the time of a message, in Unix milliseconds. It is a time that an ID can have.
     pub(crate) fn parse(&self, text: &str) -> Result<u64, String> {
         if let Some(number) = unix_number(text) {
             return checked(self.number(text, &number)?);
         }
-        let forms = "unix milliseconds or an RFC 3339 time such as 2024-11-19T17:37:45.755Z";
+        let forms = "Unix milliseconds or an RFC 3339 time such as 2024-11-19T17:37:45.755Z";
         let time = match DateAndTime::read(text) {
             Some(read) => read.map_err(|problem| problem.message(forms, text))?,
             None => return Err(format!("expected {forms}, found {}", quote(text))),
@@ -81,7 +81,7 @@ impl TimeField {
             ROUNDED.fetch_add(1, Ordering::Relaxed);
             FIRST_ROUNDED.get_or_init(|| text.to_owned());
         }
-        let milliseconds = |hint: &str| Err(format!("expected unix milliseconds ({hint}), found {}", quote(text)));
+        let milliseconds = |hint: &str| Err(format!("expected Unix milliseconds ({hint}), found {}", quote(text)));
         let unit = match self.unit {
             Some(unit) => unit,
             None if SECONDS_OF_OUR_TIME.contains(&whole) => return milliseconds("for seconds, give --time-unit s"),
@@ -148,7 +148,7 @@ impl TimeArg {
         Self::Date(date, date.to_string())
     }
 
-    /// Returns the time in unix milliseconds, with a local time in this zone. A date is its first millisecond.
+    /// Returns the time in Unix milliseconds, with a local time in this zone. A date is its first millisecond.
     fn in_zone(&self, zone: &ZoneArg) -> Result<u64, String> {
         match self {
             Self::UnixMs(unix_ms) => Ok(*unix_ms),
@@ -206,7 +206,8 @@ impl TimeRange {
 pub(crate) struct AboveTime {
     /// A time above all IDs that were minted, such as that of the greatest one in the message store
     ///
-    /// A register cannot show what a process has minted whose clock was ahead by more than --max-skew after the backup was made.
+    /// After the backup was made, a process whose clock was ahead by more than --max-skew may have minted IDs that the
+    /// register cannot show.
     #[arg(long, value_name = "TIME", value_parser = parse_time_arg, allow_hyphen_values = true)]
     above: Option<TimeArg>,
 }
@@ -225,8 +226,8 @@ Times:
   2025-11-20, today, yesterday   a date: its first millisecond in --time-zone
   2025-11-20T12:00:00.5          a time in --time-zone, which must be given
   2025-11-20T12:00:00.5+01:00    RFC 3339; also +01, +0100, UTC, a space for T, no seconds
-  1763640000000, 1.76364e12      unix milliseconds
-  1763640000s                    unix seconds
+  1763640000000, 1.76364e12      Unix milliseconds
+  1763640000s                    Unix seconds
   now, -1h, +90m, -2d12h         now, and a duration before or after now";
 
 /// All arguments of a run have the same present time, so that the range from `-1h` to `now` is an hour long.
@@ -237,7 +238,7 @@ fn date_before(days: i64, zone: &ZoneArg) -> Date {
     NOW.to_zoned(zone.zone()).date().saturating_sub(Span::new().days(days))
 }
 
-/// Reads a time that a person types: RFC 3339, a date, unix milliseconds, unix seconds with an `s`, `now`, or a signed
+/// Reads a time that a person types: RFC 3339, a date, Unix milliseconds, Unix seconds with an `s`, `now`, or a signed
 /// duration from now such as `-1h`.
 fn parse_time_arg(text: &str) -> Result<TimeArg, String> {
     match parse_time_at(text, *NOW)? {
@@ -268,7 +269,7 @@ fn parse_time_at(text: &str, now: Timestamp) -> Result<TimeArg, String> {
     if let Some(number) = Number::read(text).filter(|number| is_digits(text) || number.fraction.is_empty()) {
         let unix_ms = number.whole.parse().map_err(|_| past_the_end(text))?;
         if SECONDS_OF_OUR_TIME.contains(&unix_ms) {
-            return Err(format!("expected unix milliseconds, found {text}; for unix seconds, write {unix_ms}s"));
+            return Err(format!("expected Unix milliseconds, found {text}; for Unix seconds, write {unix_ms}s"));
         }
         return Ok(TimeArg::UnixMs(unix_ms));
     }
@@ -427,7 +428,7 @@ mod tests {
             "2024-11-19T17:37:45.0000000001Z",
         ] {
             let error = parse_timestamp_ms(text).unwrap_err();
-            assert!(error.starts_with("expected unix milliseconds or an RFC 3339 time such as "), "{text}: {error}");
+            assert!(error.starts_with("expected Unix milliseconds or an RFC 3339 time such as "), "{text}: {error}");
         }
     }
 
@@ -460,7 +461,7 @@ mod tests {
             ("1763640000123456", "for microseconds, give --time-unit us"),
             ("1763640000123456789", "for nanoseconds, give --time-unit ns"),
         ] {
-            let expected = format!("expected unix milliseconds ({hint}), found {text:?}");
+            let expected = format!("expected Unix milliseconds ({hint}), found {text:?}");
             assert_eq!(parse_timestamp_ms(text), Err(expected));
         }
         assert_eq!(parse_timestamp_ms("5"), Ok(5));
@@ -475,7 +476,7 @@ mod tests {
             assert_eq!(parse_timestamp_ms(text), expected(text), "{text}");
         }
         assert_eq!(parse_timestamp_ms("2109-05-15T07:35:11.103999Z"), Ok(4_398_046_511_103));
-        assert!(parse_timestamp_ms("9999-12-32T23:59:59Z").unwrap_err().starts_with("expected unix milliseconds or"));
+        assert!(parse_timestamp_ms("9999-12-32T23:59:59Z").unwrap_err().starts_with("expected Unix milliseconds or"));
     }
 
     #[test]
@@ -561,7 +562,7 @@ mod tests {
     #[test]
     fn a_number_of_seconds_is_noticed() {
         for text in ["1763640000", "631152000"] {
-            let expected = format!("expected unix milliseconds, found {text}; for unix seconds, write {text}s");
+            let expected = format!("expected Unix milliseconds, found {text}; for Unix seconds, write {text}s");
             assert_eq!(parse_time_arg(text), Err(expected));
         }
         for (text, ms) in [("0", 0), ("5", 5), ("631151999", 631_151_999), ("1763640000000", 1_763_640_000_000)] {

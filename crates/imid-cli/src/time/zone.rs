@@ -9,8 +9,8 @@ use crate::report::quote;
 /// The argument that names the time zone.
 #[derive(clap::Args, Clone, Default)]
 pub(crate) struct ZoneArg {
-    /// Time zone of dates, of times without one and of the times that are printed, such as Europe/Berlin or +08:00 [default:
-    /// UTC]; JSON has times in UTC
+    /// Time zone of dates, of times without an offset and of printed times, such as Europe/Berlin or +08:00 [default: UTC];
+    /// JSON is in UTC
     #[arg(id = "time_zone", long = "time-zone", alias = "tz", value_name = "ZONE", value_parser = time_zone, allow_hyphen_values = true)]
     pub(crate) given: Option<TimeZone>,
 }

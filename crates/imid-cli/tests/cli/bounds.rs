@@ -77,7 +77,7 @@ fn a_range_can_have_dates_and_durations() {
 
     // A number is milliseconds, and one that looks like seconds is refused.
     let error = imid("range --from 1731974400 --to now", "").error(2);
-    assert_eq!(error, "--from: expected unix milliseconds, found 1731974400; for unix seconds, write 1731974400s");
+    assert_eq!(error, "--from: expected Unix milliseconds, found 1731974400; for Unix seconds, write 1731974400s");
     assert_eq!(imid("range --from 1731974400s --to 1732060800s", "").ok(), day);
 }
 

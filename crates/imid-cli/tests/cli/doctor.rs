@@ -63,7 +63,7 @@ fn a_good_register_needs_no_change_and_is_only_read() {
     assert_eq!(lines(&out, "register"), [register_id]);
     assert_eq!(lines(&out, "writes"), ["not measured; --write measures them"]);
     assert_eq!(lines(&out, "space"), [format!("lanes ({space_id}): 2 lanes of imid-80, 0 held, 1 never used")]);
-    assert_eq!(lines(&out, "clock"), ["the store has no time of its own"]);
+    assert_eq!(lines(&out, "clock"), ["the store has no clock"]);
     assert_eq!(lines(&out, "change"), ["nothing that this command can see"], "{out}");
     assert_eq!(lines(&out, "not seen").len(), 3);
     assert!(lines(&out, "reads")[0].contains(" ms (median of 10), at most "), "{out}");

@@ -75,7 +75,7 @@ fn the_drawing_shows_the_bits_of_each_field() {
 EMAQ-2948-WCRV-T3DD
 01100100110100010110000000011100010001101110001010101111101111001000010101101011
 └────────────────────────────────────────┘└──────────┘└──┘└────────────────────┘
-            timestamp, unix ms                spin    type     session hash
+            timestamp, Unix ms                spin    type     session hash
               1732037865755                   2219     14        3966315
 UTC      2024-11-19T17:37:45.755Z
 local    2024-11-20T02:37:45.755+09:00 Asia/Tokyo
@@ -135,7 +135,7 @@ fn inspect_with(variables: &[(&str, &str)], args: &[&str]) -> String {
 fn a_narrow_terminal_gets_one_line_per_field() {
     for columns in ["40", "60", "79"] {
         let out = inspect_with(&[("COLUMNS", columns)], &["--session", "room-42", ID]);
-        let fields = "unix ms  1732037865755, 42 bits\nspin     2219, 12 bits\n";
+        let fields = "Unix ms  1732037865755, 42 bits\nspin     2219, 12 bits\n";
         assert!(out.starts_with(&format!("{ID}\n{fields}UTC      2024-")), "{out}");
         // The type and the hash have their own lines, as on a wide terminal.
         for field in ["\ntype     14\n", "hash     3966315\n"] {
@@ -216,8 +216,8 @@ fn a_text_that_is_not_an_id_is_named() {
     std::fs::write(&file, ID).unwrap();
     let file = file.to_str().unwrap();
     for (text, expected) in [
-        ("1763640000000", "\"1763640000000\" is a time in unix milliseconds, 2025-11-20T12:00:00.000Z, not an ID"),
-        ("1763640000", "\"1763640000\" is a time in unix seconds, 2025-11-20T12:00:00.000Z, not an ID"),
+        ("1763640000000", "\"1763640000000\" is a time in Unix milliseconds, 2025-11-20T12:00:00.000Z, not an ID"),
+        ("1763640000", "\"1763640000\" is a time in Unix seconds, 2025-11-20T12:00:00.000Z, not an ID"),
         ("2025-11-20T12:00:00Z", "\"2025-11-20T12:00:00Z\" is a time of RFC 3339, 2025-11-20T12:00:00.000Z, not an ID"),
         (file, &format!("; it is a file: to read its lines, write < {file}")),
         ("id=emaq2948wcrvt3dd;", "; there is an ID at 3: EMAQ-2948-WCRV-T3DD"),

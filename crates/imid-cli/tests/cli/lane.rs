@@ -242,7 +242,7 @@ fn a_space_is_created_once_and_recovered_above_a_time() {
     let created = run(&["create", "--bits", "3"]);
     assert!(created.out.starts_with("space lanes has 8 lanes, free from 20"), "{}{}", created.out, created.err);
     let again = run(&["create", "--bits", "4"]);
-    assert_eq!((again.status, again.err.contains("has the space \"lanes\" already, with 3 bits of lane")), (1, true));
+    assert_eq!((again.status, again.err.contains("already has the space \"lanes\", with 3 lane bits")), (1, true));
     let ids = LeasedGenerator::open(FileRegister::shared(&path).unwrap(), must_exist()).unwrap();
     ids.wait_until_open(Duration::from_secs(15)).unwrap();
     drop(ids);

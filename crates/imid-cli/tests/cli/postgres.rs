@@ -78,7 +78,7 @@ impl Drop for Server {
 
 const GUIDE: &str = include_str!("../../../../docs/MIGRATING.md");
 
-/// Returns the layouts in the guide's table of formulas, each with its formula for unix milliseconds.
+/// Returns the layouts in the guide's table of formulas, each with its formula for Unix milliseconds.
 fn formulas() -> Vec<(&'static str, &'static str)> {
     let rows = GUIDE.lines().filter_map(|line| line.strip_prefix("| `")?.strip_suffix("` |")?.split_once("` | `"));
     rows.flat_map(|(names, formula)| names.split("`, `").map(move |name| (name, formula))).collect()

@@ -22,10 +22,10 @@ fn near(found: f64, expected: f64) {
 fn the_table_has_the_worst_way_first() {
     let expected = "\
 hosts             8
-messages          100,000 a second
-sessions          1,000,000, the busiest with 100 messages a second
+messages          100,000 per second
+sessions          1,000,000, the busiest with 100 messages per second
 
-                  equal IDs                           a year     one a year at
+                  equal IDs                         per year   one per year at
 any host          about once in 4.8 seconds        6,580,000              39/s
 by session name   about once in 65 minutes             8,030           1,120/s
 UUIDv7 instead    none expected in 10,000 years       8.4e-9   1,090,000,000/s
@@ -73,7 +73,7 @@ fn arguments_that_do_not_fit_together_are_errors() {
     for (args, expected) in [
         (
             "--rate 5 --busiest 6 --rooms 9",
-            "--busiest: expected at most the 5 messages a second of all sessions, found 6",
+            "--busiest: expected at most the 5 messages per second of all sessions, found 6",
         ),
         ("--rate 5 --busiest 1,1", "--busiest: expected at most 1 sessions, found 2"),
         (

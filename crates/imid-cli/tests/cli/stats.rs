@@ -167,7 +167,7 @@ fn years_of_ids_have_a_unit_round_intervals_and_marked_parts() {
 IDs in intervals of 1 year
         7115  2020-01  {light}
 {full_years}        1657  2026-01  ░░░░░░░░░░
-              ░: the IDs begin or end inside of it
+              ░: the IDs begin or end inside it
               most: 1.0 per hour in the 1 year from 2021-01
 "
     );

@@ -134,15 +134,15 @@ mod tests {
 
     #[test]
     fn the_numbers_of_the_documents() {
-        // One room on 8 hosts: 1, 10 and 100 messages a second.
+        // One room on 8 hosts: 1, 10 and 100 messages per second.
         let per_year = |rate| one_room(rate).equal_ids(Mode::AnyHost, 8) * YEAR_S;
         near(per_year(1.0), 3.371, 1e-3);
         near(1.0 / one_room(10.0).equal_ids(Mode::AnyHost, 8) / 3_600.0, 26.0, 1e-2);
         near(1.0 / one_room(100.0).equal_ids(Mode::AnyHost, 8) / 60.0, 15.6, 1e-2);
-        // 100,000 a second in all, of rooms without number: those that share a hash.
+        // 100,000 per second in all, of rooms without number: those that share a hash.
         let sessions = Sessions::new(1e9, 0.0, &[], 1e5).unwrap();
         near(1.0 / Pairs::expected(&sessions).equal_ids(Mode::ByName, 8) / 60.0, 65.4, 1e-2);
-        // 1,000,000 UUIDs a second.
+        // 1,000,000 UUIDs per second.
         let uuids = one_room(1e6).equal_ids(Mode::Uuid7, 8) * YEAR_S;
         near(uuids, 8.35e-7, 1e-2);
     }

@@ -46,12 +46,12 @@ impl fmt::Display for SessionsError {
         match *self {
             Self::Sessions { sessions, listed } => write!(f, "expected at most {sessions} sessions, found {listed}"),
             Self::Listed { rate, listed } => {
-                write!(f, "expected at most the {rate} messages a second of all sessions, found {listed}")
+                write!(f, "expected at most the {rate} messages per second of all sessions, found {listed}")
             }
             Self::Others { rate, most } => write!(
                 f,
                 "expected rates that leave no other session busier than the listed ones, found {most} of {rate} \
-                 messages a second in all sessions"
+                 messages per second in all sessions"
             ),
         }
     }
@@ -194,10 +194,10 @@ mod tests {
     fn rates_that_do_not_fit_are_errors() {
         let error = |count, busiest: &[f64], rate| Sessions::new(count, 1.0, busiest, rate).unwrap_err().to_string();
         assert_eq!(error(1.0, &[1.0, 2.0], 3.0), "expected at most 1 sessions, found 2");
-        assert_eq!(error(9.0, &[4.0, 2.0], 5.0), "expected at most the 5 messages a second of all sessions, found 6");
+        assert_eq!(error(9.0, &[4.0, 2.0], 5.0), "expected at most the 5 messages per second of all sessions, found 6");
         assert_eq!(
             error(3.0, &[4.0], 15.0),
-            "expected rates that leave no other session busier than the listed ones, found 12 of 15 messages a second \
+            "expected rates that leave no other session busier than the listed ones, found 12 of 15 messages per second \
              in all sessions"
         );
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The lines of one worker: an event, and its unix time in milliseconds.
+/// The lines of one worker: an event, and its Unix time in milliseconds.
 pub(crate) struct Diary(File);
 
 impl Diary {

@@ -5,7 +5,7 @@
 //! soak worker URL FOLDER NAME SCHEME
 //! soak check FOLDER                 checks the IDs that workers wrote
 //! soak texts FOLDER                 prints them, for `imid check --unsorted`
-//! soak pauses FOLDER                reads lines of a unix time in milliseconds and a name, and prints, from each to the
+//! soak pauses FOLDER                reads lines of a Unix time in milliseconds and a name, and prints, from each to the
 //!                                   next, the longest time in which no worker minted, and how many calls were refused
 //!                                   and leases ended
 //! soak promise URL                  connects, and prints what the register promises

@@ -118,7 +118,7 @@ pub(crate) fn run(url: &str, folder: &Path, name: &str, scheme: &str) -> io::Res
     let clock = TestClock(Arc::clone(&commands));
     let mut diary = Diary::create(folder, name)?;
     while !commands.quits.load(Ordering::Relaxed) {
-        // A file has no time of its own, so a process that starts with a wrong clock has to believe it, and would mint
+        // A file has no clock, so a process that starts with a wrong clock has to believe it, and would mint
         // an hour ahead. This wrong clock jumps while a process holds a lane or waits for one.
         if url.starts_with("file:") && commands.offset_ms.load(Ordering::Relaxed) != 0 {
             thread::sleep(Duration::from_millis(20));

@@ -1,6 +1,6 @@
 //! Which time of a clock is believed: arithmetic on readings, without a clock.
 //!
-//! Time is kept as an **offset**: unix milliseconds less the milliseconds of the process's own monotonic clock. A clock
+//! Time is kept as an **offset**: Unix milliseconds less the milliseconds of the process's own monotonic clock. A clock
 //! that runs on evenly has a constant offset; a step changes it.
 
 use std::collections::BTreeMap;

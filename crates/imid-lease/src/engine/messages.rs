@@ -72,7 +72,7 @@ pub(crate) enum Action {
     Sleep { until_ms: u64 },
     /// Wait for a reply.
     Wait,
-    /// Do nothing any more.
+    /// Do nothing from now on.
     Done,
 }
 

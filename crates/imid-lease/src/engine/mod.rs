@@ -89,7 +89,7 @@ enum Step {
     Describing {
         attempt: u64,
     },
-    /// Take a lane of those that were read, or wait.
+    /// Take one of the lanes that were read, or wait.
     Choose,
     Taking {
         attempt: u64,
@@ -154,7 +154,7 @@ pub(crate) struct Engine {
     wanted_ms: u64,
     /// What a call asks for more than is known to be granted; 0 if none does.
     asked_ms: u64,
-    /// When the lanes were last listed for such a call, and how often in vain since it was of use.
+    /// When the lanes were last listed for such a call, and how often without success since it last helped.
     looked_at_ms: Option<u64>,
     vain_looks: u32,
     /// For which call they are being listed, and were listed last.
@@ -169,7 +169,7 @@ pub(crate) struct Engine {
     /// How many lists have brought no lane, and of how many all lanes that were tried went to others.
     waits: u32,
     races: u32,
-    /// How many lanes of the last list were tried in vain.
+    /// How many lanes of the last list were tried without success.
     tries: u32,
     /// A lane without a record, after the description was read again.
     confirmed: Option<u16>,
@@ -390,7 +390,7 @@ impl Engine {
         self.is_released || self.unanswered.is_none() && self.present.as_ref().is_none_or(|present| present.is_lost)
     }
 
-    /// Returns whether the generator before is sealed, and the next one is to be started immediately.
+    /// Returns whether the generator before is sealed, and the next one must start immediately.
     pub(crate) fn starts(&self) -> bool {
         matches!(self.step, Step::Start)
     }

@@ -61,7 +61,7 @@ impl Engine {
         self.write_present(record)
     }
 
-    /// Nothing is to be written before this time. A list for calls never goes before a write: many rooms with IDs from far ahead would
+    /// No write before this time. A list for calls never goes before a write: many rooms with IDs from far ahead would
     /// else use up the lease.
     fn ask_or_sleep(&mut self, at: Moment, until_ms: u64) -> Action {
         let gap_ms = FOLLOW_GAP_MS << self.vain_looks.min(MOST_DOUBLINGS);
@@ -144,7 +144,7 @@ impl Engine {
             token,
             holder: self.config.name.clone(),
             horizon_ms: self.config.horizon_ms,
-            // Below the ceiling that was read, if less was used: nobody has minted in between.
+            // Below the ceiling that was read, if less was used: no one has minted in between.
             ceiling_ms: present.floor_ms.max(self.used_until_ms),
             state: LaneState::Free,
         };

@@ -125,7 +125,7 @@ impl Engine {
     fn acknowledge(&mut self, at: Moment, attempt: u64) {
         let reached_ms = self.used_until_ms.max(at.now_ms.unwrap_or(0));
         let Some(present) = &mut self.present else { return };
-        // Attempts before this one expected other records, so none of them can be written any more.
+        // Attempts before this one expected other records, so none of them can be written anymore.
         present.attempts.retain(|(number, _)| *number == attempt);
         let Some((_, record)) = present.attempts.first() else { return };
         present.record = record.clone();
@@ -138,7 +138,7 @@ impl Engine {
         self.step = Step::Raise;
     }
 
-    /// Handles an acknowledgement that the engine does not wait for any more. If it is of the present grant, the lane
+    /// Handles an acknowledgement that the engine no longer waits for. If it is of the present grant, the lane
     /// was this process's when the record was written, so the ceiling holds.
     fn acknowledged_late(&mut self, attempt: u64) {
         let Some(present) = &mut self.present else { return };
@@ -208,7 +208,7 @@ impl Engine {
                 let start_ms = taken.floor_ms.max(at.now_ms.unwrap_or(0));
                 taken.room_ms = taken.ceiling_ms.saturating_sub(start_ms);
                 self.present = Some(*taken);
-                // Calls that wanted more of the lane before want it of this one again, or do not want it any more.
+                // Calls that wanted more of the previous lane ask again for more of this one, or no longer want it.
                 self.wanted_ms = 0;
                 self.has_tried_own = true;
                 self.step = Step::Start;

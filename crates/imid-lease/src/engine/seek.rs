@@ -19,7 +19,7 @@ const MOST_TRIES: u32 = 2;
 const FIRST_WAIT_MS: u64 = 2;
 const LONGEST_WAIT_MS: u64 = 16;
 
-/// A list of more lanes than these is a cost of its own: with twice as many, the first wait for each lane is twice as long.
+/// A list of more lanes than this has a noticeable cost: with twice as many, the first wait for each lane is twice as long.
 const MANY_LANES: u64 = 128;
 
 /// The longest wait after a lost race, for the first time. Others are faster, so there are lanes.

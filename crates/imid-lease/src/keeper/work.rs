@@ -100,7 +100,7 @@ struct Work<R, C> {
     written: Vec<String>,
 }
 
-/// The work for a keeper, and the keeper's end. That is told of the end when it is dropped: after the register.
+/// The work for a keeper, and the keeper's end. The end is announced when this is dropped: after the register.
 pub(super) struct Kept<R, C> {
     work: Work<R, C>,
     owner: KeeperOwner,
@@ -190,10 +190,10 @@ impl<R: Register, C: Clock> Work<R, C> {
             state.is_given_back &= running.engine.is_done();
         }
         if let Some(panic) = panic {
-            // Here already, because what follows is foreign code. The end of the thread is announced, too.
+            // Already here, because what follows is foreign code. The end of the thread is also announced.
             owner.announce();
             self.tell_of_panic(owner, panic.as_ref());
-            // Not dropped: that can panic, too.
+            // Not dropped, because that can also panic.
             std::mem::forget(panic);
         }
     }
@@ -237,7 +237,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         if let Some(holder) = holder {
             call_for(&holder);
         }
-        // The first call can take long, and a process without a lane is to be seen.
+        // The first call can take long, and a process without a lane must be visible.
         for lease in 0..self.leases.len() {
             let state = owner.state()[lease].clone();
             telemetry::record_lease(&state, || self.clock.believed_ms());

@@ -22,7 +22,7 @@ pub(super) trait List: Send {
     /// Adds a text at the end.
     fn push(&mut self, text: &str) -> Result<(), Failure>;
 
-    /// Returns the store's time in unix milliseconds.
+    /// Returns the store's time in Unix milliseconds.
     fn now_ms(&mut self) -> Result<u64, Failure>;
 }
 

@@ -29,7 +29,7 @@ const POP_WAIT: Duration = Duration::from_millis(100);
 /// [`Preset::rollback_38_15_10`] implements.
 ///
 /// A process pops its worker ID from the front of the list. If the clock steps back further than the preset waits, the generator
-/// takes another one, and its old one goes to the back. Calls of the generator do not wait for Redis: a thread pops one ahead and
+/// takes another one, and returns its old one to the back. Calls of the generator do not wait for Redis: a thread pops one ahead and
 /// pushes later.
 ///
 /// # What it promises
@@ -261,7 +261,7 @@ impl fmt::Debug for RedisQueue {
 }
 
 impl Inner {
-    /// Gives no worker ID out any more, and tells the thread to end.
+    /// Stops giving out worker IDs, and tells the thread to exit.
     fn end(&self) {
         if let Some(mut stock) = self.background.state() {
             stock.is_closing = true;

@@ -127,7 +127,7 @@ impl Stock {
         self.has_ended = true;
     }
 
-    /// Returns what to do at the store's time. A worker ID to push is not spare any more.
+    /// Returns what to do at the store's time. A worker ID to push is not spare anymore.
     ///
     /// It is pushed only after the last time at which it was used, so that the process that pops it can begin at the time
     /// of the pop.

@@ -26,19 +26,19 @@ use imid::fork::Process;
 
 /// A register in etcd 3.4 or later. It is **strong** as the [crate's table](crate#registers) says.
 ///
-/// The records are keys under `imid-register/`. Reads are linearizable, and a write is one transaction. A list within 10 s of the one
-/// before transfers only the records that have changed. After etcd is
-/// restored from a snapshot, no client may be connected until [`admin::recover`](crate::admin::recover) has run.
+/// The records are keys under `imid-register/`. Reads are linearizable, and a write is one transaction. A list within 10 s of
+/// the previous one transfers only the records that have changed. After etcd is restored from a snapshot, no client may connect
+/// until [`admin::recover`](crate::admin::recover) has run.
 ///
 /// etcd keeps every version of a record until it is compacted: start it with `--auto-compaction-retention=1h`, or 16
 /// lanes fill its default quota in about 19 days.
 ///
-/// It speaks to the JSON gateway that each member has on its client port, so it needs no gRPC and no protobuf compiler.
-/// A member that is started with `--enable-grpc-gateway=false` cannot be used.
+/// It uses the JSON gateway that each member has on its client port, so it needs neither gRPC nor a protobuf compiler. A member
+/// that is started with `--enable-grpc-gateway=false` cannot be used.
 ///
-/// etcd has no call that tells the time. The time of this register is the date of a reply, and right to half a second. If it is
-/// more than 2 s from the system's clock, all members in the URL are asked, and the time in the middle of theirs and the system's
-/// is taken, so name each member in the URL: one with a wrong clock is then outvoted.
+/// etcd has no call that tells the time. The time of this register is the date of a reply, accurate to half a second. If it is
+/// more than 2 s off the system's clock, all members in the URL are asked, and the median of their times and the system's is
+/// used, so name each member in the URL: one with a wrong clock is then outvoted.
 pub struct EtcdRegister {
     /// `host:port` of each member.
     members: Vec<String>,
@@ -126,7 +126,7 @@ impl EtcdRegister {
         self
     }
 
-    /// Connects by TLS only, with these settings. They replace all that the URL says of TLS.
+    /// Connects only with TLS and these settings, which replace those of the URL.
     #[cfg(feature = "tls")]
     #[must_use]
     pub fn tls(mut self, tls: Tls) -> Self {
@@ -134,23 +134,23 @@ impl EtcdRegister {
         self
     }
 
-    /// Replaces the password of the user in the URL by one that is made for each new token of etcd, such as a mounted
-    /// secret that changes. The function runs in a thread that may block. Its time counts as a part of the call.
+    /// Replaces the URL's password by one that is supplied for each new etcd token, such as a mounted secret that changes. The
+    /// function may block; its time counts as part of the call.
     #[must_use]
     pub fn password_with(mut self, make: impl Fn() -> std::io::Result<String> + Send + Sync + 'static) -> Self {
         self.password = Some(Password::new(make));
         self
     }
 
-    /// Makes each write an error. The right to read is enough.
+    /// Makes each write an error. Read privileges are enough.
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.access = Access::Read;
         self
     }
 
-    /// Returns what an operator should know of the room that etcd has: its size, how many old versions it keeps, and its
-    /// alarms. A full quota (`NOSPACE`) makes each write an error until it is repaired.
+    /// Returns how much room etcd uses: its size, how many old versions it keeps, and its alarms. A full quota (`NOSPACE`)
+    /// makes each write an error until it is repaired.
     ///
     /// Asks about 30 times, each within the time limit.
     ///
@@ -197,8 +197,8 @@ impl EtcdRegister {
         })
     }
 
-    /// Returns by how many milliseconds the clock of each member in the URL is ahead of the clock here, right to half a second.
-    /// `None` for a member that does not answer within the time limit.
+    /// Returns by how many milliseconds the clock of each member in the URL is ahead of the clock here, accurate to half a
+    /// second. `None` for a member that does not answer within the time limit.
     pub fn member_leads(&mut self) -> Vec<(String, Option<i64>)> {
         let asked = self.next;
         let leads = (0..self.members.len()).map(|member| {
@@ -354,7 +354,7 @@ impl EtcdRegister {
         Ok(())
     }
 
-    /// Asks the member that is asked next for its time. Returns what its clock showed when `call` began, of which this is a part.
+    /// Asks the next member for its time. Returns what its clock showed when `call` began, of which this is a part.
     fn member_ms(&mut self, call: Deadline, part: Deadline) -> Result<Option<u64>, RegisterError> {
         #[derive(Deserialize)]
         struct Reply {}

@@ -166,7 +166,7 @@ impl FileRegister {
             held = Lock::acquire_for_call(&path, self.time_limit).map_err(|error| self.failed("cannot lock", error))?;
             &held
         };
-        // Without its file the lock keeps nobody out. If it was lost during the call, another process may have loaded what this
+        // Without its file the lock keeps no one out. If it was lost during the call, another process may have loaded what this
         // one has replaced, and replaces it in turn.
         let check = || match lock.is_of(&path) {
             Ok(true) => Ok(()),
@@ -265,7 +265,7 @@ impl Register for FileRegister {
         })
     }
 
-    /// A file has no time of its own.
+    /// A file has no clock.
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
         Ok(None)
     }
@@ -275,7 +275,7 @@ impl Register for FileRegister {
     }
 }
 
-/// Follows links to a file, and refuses one that has several names: each name would have a lock of its own.
+/// Follows links to a file, and refuses one that has several names: each name would have a separate lock.
 fn the_only_name(path: PathBuf) -> io::Result<PathBuf> {
     let real = match fs::canonicalize(&path) {
         Ok(real) => real,

@@ -37,7 +37,7 @@ pub(super) fn login<'a>(
             let expected = format!("expected a user in the URL for `password_with`, as in {scheme}://user@host");
             Err(Incomplete(expected).into())
         }
-        // What stands there may be meant as the password.
+        // The text there may be meant as the password.
         (Some((_, None)), None) => Err(Incomplete(format!(
             "expected a password after the user in the URL, as in {scheme}://user:password@host, or `password_with`"
         ))

@@ -68,8 +68,8 @@ pub use tls::Tls;
 /// printable ASCII. Other keys and values are errors. Each write has a random token in its value, so no two writes write equal
 /// values, and comparing values compares version and token.
 ///
-/// A forked child has copies of its parent's connections and locks. What it sends would be taken for the parent's, and its answers
-/// would be missing there. **In a forked child, each call of a register that the parent opened is an error**
+/// A forked child has copies of its parent's connections and locks. What it sends would be taken for the parent's, and the
+/// parent would miss the answers. **In a forked child, each call of a register that the parent opened is an error**
 /// ([`imid::fork::Process`] says whose it is), and dropping it there sends nothing and closes nothing: the child opens its own.
 ///
 /// Each call returns within the adapter's time limit, or within up to five of them after calls that could not connect. After a
@@ -100,7 +100,7 @@ pub trait Register: Send {
     /// later.
     fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError>;
 
-    /// Returns the store's own time in the middle of the call, in unix milliseconds, or `None` if it has none.
+    /// Returns the store's own time in the middle of the call, in Unix milliseconds, or `None` if it has none.
     ///
     /// # Errors
     /// As for [`read`](Self::read).
@@ -213,8 +213,8 @@ thread_local! {
     static HOLDER: RefCell<Option<Name>> = const { RefCell::new(None) };
 }
 
-/// Says for which holder this thread calls registers, so that a server can show it as the name of the connection. Later calls change
-/// nothing. A method of [`Register`] would have to be forwarded by everyone who wraps one.
+/// Says for which holder this thread calls registers, so that a server can show it as the name of the connection. Later calls
+/// have no effect. A method of [`Register`] would have to be forwarded by everyone who wraps one.
 pub(crate) fn call_for(holder: &Name) {
     HOLDER.with_borrow_mut(|named| _ = named.get_or_insert_with(|| holder.clone()));
 }
@@ -245,8 +245,9 @@ fn check_write(access: Access, key: &str, seen: Option<&str>, value: &str) -> Re
 /// How long a call of an adapter may take by default.
 pub const DEFAULT_TIME_LIMIT: Duration = Duration::from_secs(2);
 
-/// How many time limits the first call of a lease may take, and one after others that have failed, if it has to connect. A server that
-/// a thousand processes ask together needs longer for each of them. If they gave up and came back, it would never be done with them.
+/// How many time limits the first call of a lease may take, and one after others that have failed, if it has to connect. A
+/// server that a thousand processes ask together needs longer for each of them. If they gave up and retried, it would never
+/// finish.
 #[allow(dead_code, reason = "each feature of a server uses it")]
 const MOST_LIMITS: u32 = 5;
 

@@ -32,11 +32,11 @@ remote_register! {
     /// **Weak** if `innodb_flush_log_at_trx_commit` is not 1, if `innodb_doublewrite` is off, if the binary log is on
     /// and `sync_binlog` is not 1, and on a node of a Galera cluster, whose commits may be in memory only.
     ///
-    /// A failover to an asynchronous replica can lose acknowledged writes. **Weak** is therefore also a MariaDB with replicas
-    /// while semi-synchronous replication is off, and a server that has waited for a replica for too long. While it is on, the
-    /// counter of commits that no replica has confirmed is read before and after each write: if it has grown, as after a
-    /// `KILL QUERY`, the outcome of the write is unknown. Not seen: an asynchronous replica of MySQL, and one that is not
-    /// connected.
+    /// A failover to an asynchronous replica can lose acknowledged writes. Therefore, a MariaDB server with replicas is also
+    /// weak while semi-synchronous replication is off, and so is a server that has waited for a replica for too long. While it
+    /// is on, the counter of commits that no replica has confirmed is read before and after each write: if it has grown, as
+    /// after a `KILL QUERY`, the outcome of the write is unknown. It does not see asynchronous replicas of MySQL, nor replicas
+    /// that are not connected.
     ///
     /// The table `session_connect_attrs` of the performance schema shows `imid-lease/HOLDER` as the connection's `program_name` (on
     /// MariaDB with `performance_schema=ON` only).
@@ -121,7 +121,7 @@ impl Mysql {
     }
 }
 
-/// Takes the words of TLS out of a URL. `None` is plain text.
+/// Takes the TLS parameters out of a URL. `None` is plain text.
 fn take_tls(words: &mut Words) -> Result<Option<Tls>, RegisterError> {
     let mut flag = |name: &str| match words.take(name)?.as_deref() {
         None => Ok(None),
@@ -144,7 +144,7 @@ fn take_tls(words: &mut Words) -> Result<Option<Tls>, RegisterError> {
     tls.check = match (authority, host) {
         (Some(false), Some(true)) => return Err(words.wrong("no `verify_ca=false` with `verify_identity=true`")),
         (Some(false), _) => Check::Nothing,
-        // mysql_async 0.37 looks for words that rustls does not use any more.
+        // mysql_async 0.37 looks for words that rustls does not use anymore.
         (_, Some(false)) => {
             return Err(
                 words.wrong("`verify_ca=false` with `verify_identity=false`, because the client checks both or none")

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::worker::{Deadline, Worker};
 
-/// Makes the password of each new connection, in a thread of its own, because it may wait for a network.
+/// Makes the password of each new connection, in a separate thread, because it may wait for a network.
 pub(crate) struct Password {
     make: Arc<dyn Fn() -> io::Result<String> + Send + Sync>,
     worker: Worker<io::Result<String>>,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::register::Promise;
 
-/// What stands in a file of a machine without an ID. Nobody can tell such machines apart.
+/// What a file of a machine without an ID contains. Such machines cannot be told apart.
 const NO_ID: &str = "-";
 
 /// Returns whether a file with the first ID is not of the machine with the second one, as far as both have one.

@@ -33,7 +33,7 @@ remote_register! {
     /// prepared and no setting is kept, so a connection pooler may sit in between. A standby is refused.
     ///
     /// A write that the server answers with a warning counts as unanswered: PostgreSQL warns, and reports success, if the wait for
-    /// a synchronous standby is canceled. If `synchronous_standby_names` is emptied meanwhile, it reports success without a
+    /// a synchronous standby is canceled. If `synchronous_standby_names` is emptied during it, it reports success without a
     /// warning, so the setting is read again after each write that waits for a standby. A value that a trigger has changed counts
     /// as unanswered as well.
     ///
@@ -75,7 +75,7 @@ impl PostgresRegister {
 
 /// Where servers are, and how to connect to the one that takes writes.
 pub(crate) struct Postgres {
-    /// Without what it has of TLS and of the password at each connection.
+    /// Without the TLS settings and the password, which each connection adds.
     config: Config,
 }
 
@@ -88,7 +88,7 @@ impl Postgres {
 
     fn try_parse(url: &str) -> Result<(Config, String, Option<Tls>), RegisterError> {
         let mut words = Words::split("PostgreSQL", url)?;
-        // The client also reads `host=db sslmode=require`, of which the words below see nothing.
+        // The client also reads `host=db sslmode=require`, which the code below does not see.
         let Some(("postgres" | "postgresql", rest)) = words.rest().split_once("://") else {
             return Err(words.wrong("postgres://user:password@host:port/database"));
         };
@@ -206,7 +206,7 @@ async fn open_writer(config: &Config, encryption: &Encryption) -> Result<Connect
     let opened = match encryption {
         None => open(config, NoTls).await,
         Some(tls) => match open(config, tls.clone()).await {
-            // libpq does so too.
+            // As libpq does.
             Err(failure) if config.get_ssl_mode() == SslMode::Prefer && super::tls::failure_of(&*failure).is_some() => {
                 open(config, NoTls).await
             }
@@ -253,7 +253,7 @@ fn one_of(config: &Config, index: usize) -> Config {
     one
 }
 
-/// Takes the words of TLS out of a URL, of which the client knows some only. `None` is plain text.
+/// Takes the TLS parameters out of a URL; the client knows only some of them. `None` is plain text.
 fn take_tls(words: &mut Words) -> Result<Option<Tls>, RegisterError> {
     let mode = words.take("sslmode")?;
     if words.take_if("sslrootcert", "system")? {
@@ -277,7 +277,7 @@ fn take_tls(words: &mut Words) -> Result<Option<Tls>, RegisterError> {
         "prefer" if cfg!(not(feature = "tls")) => return Ok(None),
         "prefer" => Check::Nothing,
         "require" | "verify-ca" if files.as_ref().is_some_and(Tls::has_roots) => Check::Authority,
-        // Everyone can have a certificate from an authority of the system, so the host counts.
+        // Anyone can get a certificate from a system CA, so the host counts.
         "require" | "verify-full" => Check::Host,
         "verify-ca" => return Err(words.wrong("`sslrootcert` with `sslmode=verify-ca`, or `sslmode=verify-full`")),
         _ => return Err(words.wrong("`sslmode` disable, prefer, require, verify-ca or verify-full")),
@@ -393,7 +393,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Reads again whether commits wait for a standby. Returns whether they do not any more.
+    /// Reads again whether commits wait for a standby. Returns whether they do not anymore.
     async fn is_emptied(&mut self) -> Result<bool, Failure> {
         let before = self.is_synchronous;
         self.is_synchronous = self.query_typed_one(IS_SYNCHRONOUS, &[]).await?.try_get(0)?;

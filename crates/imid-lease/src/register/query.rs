@@ -1,4 +1,4 @@
-//! The settings after `?` in a URL, of which the client of a store does not know all.
+//! The settings after `?` in a URL. A store's client does not know all of them.
 
 use std::borrow::Cow;
 

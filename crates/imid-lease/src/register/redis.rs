@@ -116,7 +116,7 @@ impl RedisServer {
     }
 }
 
-/// Connects by TLS. That of the client itself takes the crypto provider of the process only.
+/// Connects with TLS. The client's own TLS uses only the crypto provider of the process.
 #[cfg(feature = "tls")]
 async fn open_tls(
     info: ConnectionInfo,

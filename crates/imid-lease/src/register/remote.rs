@@ -34,7 +34,7 @@ pub(crate) struct Weakness(pub(crate) &'static str);
 /// A kind of server, and where one is.
 pub(crate) trait Server: Sync {
     type Connection: Send;
-    /// Whether the client's tasks run between calls too.
+    /// Whether the client's tasks also run between calls.
     const NEEDS_THREAD: bool = false;
 
     /// Connects, checks that the server is one that takes writes, creates what is missing there unless the access is to
@@ -293,7 +293,7 @@ macro_rules! connection_settings {
                 self
             }
 
-            /// Connects by TLS only, with these settings. They replace all that the URL says of TLS.
+            /// Connects only with TLS and these settings, which replace those of the URL.
             #[cfg(feature = "tls")]
             #[must_use]
             pub fn tls(mut self, tls: crate::register::Tls) -> Self {

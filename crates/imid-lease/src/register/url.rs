@@ -7,7 +7,7 @@ use super::{Access, FileRegister, Register, RegisterError};
 /// Opens the register that a URL names. A call that takes longer than `time_limit` is an error;
 /// [`DEFAULT_TIME_LIMIT`](super::DEFAULT_TIME_LIMIT) is 2 s. Does not connect to a server yet.
 ///
-/// | URL | register | feature | by TLS, with the feature `tls` |
+/// | URL | register | feature | with TLS (feature `tls`) |
 /// | --- | --- | --- | --- |
 /// | `postgres://user:password@host:5432/database` | PostgreSQL | `postgres` | `?sslmode=verify-full` |
 /// | `mysql://user:password@host:3306/database` | MySQL, MariaDB | `mysql` | `?require_ssl=true` |
@@ -20,13 +20,13 @@ use super::{Access, FileRegister, Register, RegisterError};
 /// `redis://`, `rediss://` and `https://`.
 ///
 /// # Errors
-/// The URL cannot be understood, or the feature of its store was not compiled in. The file cannot be used.
+/// The URL is invalid, or the feature of its store was not compiled in. The file cannot be used.
 pub fn open_url(url: &str, time_limit: Duration) -> Result<Box<dyn Register>, RegisterError> {
     open(url, time_limit, Access::Write)
 }
 
-/// Opens the register that a URL names, as [`open_url`] does, to look at it. It creates no table, no file and no lock, and
-/// each write is an error. A user with the rights to read is enough.
+/// Opens the register that a URL names, as [`open_url`] does, to look at it. It creates no table, no file and no lock, and each
+/// write is an error. A user with read privileges is enough.
 ///
 /// # Errors
 /// As for [`open_url`].
@@ -69,7 +69,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Returns whether it is a server, and not a file.
+    /// Returns whether it is a server rather than a file.
     pub const fn is_server(&self) -> bool {
         self.feature.is_some()
     }
@@ -165,7 +165,7 @@ fn open_file(url: &str, time_limit: Duration, access: Access) -> Result<Box<dyn 
     }
 }
 
-/// The text is not repeated, because it may have a password in it.
+/// The text is not repeated, because it may contain a password.
 fn unknown() -> RegisterError {
     let servers = STORES.iter().filter(|store| store.is_server());
     let schemes = servers.map(|store| store.schemes[0]).collect::<Vec<_>>().join("://, ");

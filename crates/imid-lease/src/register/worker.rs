@@ -89,7 +89,7 @@ impl<T> Default for Worker<T> {
     }
 }
 
-/// A clone has attempts of its own.
+/// A clone has its own attempts.
 impl<T> Clone for Worker<T> {
     fn clone(&self) -> Self {
         Self::default()

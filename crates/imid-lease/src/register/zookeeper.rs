@@ -53,7 +53,7 @@ pub(super) struct Zookeeper {
 
 #[cfg(feature = "tls")]
 impl Zookeeper {
-    /// Connects by TLS. The client makes the configuration of rustls itself.
+    /// Connects with TLS. The client builds the rustls configuration itself.
     async fn connect_by(
         &self,
         tls: &Tls,
@@ -113,7 +113,7 @@ impl Connection {
 
 impl Server for Zookeeper {
     type Connection = Connection;
-    // The client tells the servers from time to time that it lives.
+    // The client tells the servers from time to time that it is alive.
     const NEEDS_THREAD: bool = true;
 
     async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<(Connection, Promise), Failure> {
@@ -151,7 +151,7 @@ impl Records for Zookeeper {
         client.sync(root).await?;
         let mut records = Vec::new();
         let nodes = match client.list_children(root).await {
-            // Nobody has written yet. A writer has made the node, so it must connect again to make it anew.
+            // No one has written yet. A writer created the node, so it must reconnect to create it again.
             Err(Error::NoNode) if connection.access == Access::Read => Vec::new(),
             nodes => nodes?,
         };

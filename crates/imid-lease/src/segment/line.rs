@@ -69,7 +69,7 @@ pub(super) fn blocks<R: Register>(
 }
 
 /// Makes a line of numbers ([`Segment::open_line`](super::Segment::open_line)) safe to use again after its register was restored
-/// from a backup, or has lost acknowledged writes. No process may use the line meanwhile.
+/// from a backup, or has lost acknowledged writes. No process may use the line in the meantime.
 ///
 /// `next` must be above every number that was handed out, whatever became of it. The line continues there, or where it is if that
 /// is later; the function returns which. Reopen the segments afterwards: one that has noticed the restore has ended.

@@ -56,7 +56,7 @@ const PAUSE: Duration = Duration::from_millis(FIRST_WAIT_MS);
 
 /// Why a store has no block.
 ///
-/// A [`RegisterError`] that [is final](RegisterError::is_permanent) ends [`wait_until_open`](Segment::wait_until_open) immediately.
+/// A [permanent](RegisterError::is_permanent) [`RegisterError`] ends [`wait_until_open`](Segment::wait_until_open) immediately.
 pub type BlockError = Box<dyn Error + Send + Sync>;
 
 /// A block of numbers that a store has granted. It ends before `end`, and has as many numbers as the segment asked for.
@@ -277,14 +277,14 @@ impl<F: FnMut(Option<i64>) -> Result<Block, BlockError>> Fetcher<F> {
                 owner.sleep(Duration::MAX);
                 continue;
             }
-            // It is foreign code. If this thread ended without a word, calls would be told to try again for ever.
+            // It is foreign code. If this thread ended silently, calls would be told to retry forever.
             let fetched = match catch_unwind(AssertUnwindSafe(|| (self.fetch)(self.step))) {
                 Ok(fetched) => fetched.and_then(|block| Ok((block, checked(block, self.step)?))),
                 Err(panic) => {
                     let mut numbers = owner.state();
                     numbers.last_error = Some("the call that fetches a block has panicked".into());
                     (numbers.is_refused, numbers.ended) = (true, Some(NumberKind::Closed));
-                    // Not dropped: that can panic, too.
+                    // Not dropped, because that can also panic.
                     return core::mem::forget(panic);
                 }
             };

@@ -220,7 +220,7 @@ pub(super) fn a_lane_is_switched_within_a_millisecond(rules: Rules) -> Option<Fa
         let lane = world.lane(index);
         world.free(lane);
         world.wait(HORIZON_MS / 4);
-        // All calls at once, so the time stands.
+        // All calls at the same moment, so time stands still.
         world.run(index);
         assert_eq!(world.holders[index].engine.phase(), Phase::Holding);
         world.mint_by_former(index);
@@ -781,7 +781,7 @@ pub(super) fn the_number_of_lanes_is_another(rules: Rules) -> Option<Fault> {
     world.fault
 }
 
-/// 4 bits of lane become 5 while three processes mint. Lanes of both sizes cover the same spins.
+/// 4 lane bits become 5 while three processes mint. Lanes of both sizes cover the same spins.
 pub(super) fn the_number_of_lanes_changes(rules: Rules) -> Option<Fault> {
     let mut world = World::new(22, rules);
     world.width = 5;

@@ -44,7 +44,7 @@ impl World {
     /// An operator frees one of the lanes by force, whoever has it.
     pub(super) fn free_one(&mut self) {
         let lane = self.random.below(2) as u16;
-        // There may be no space, no such lane, or nobody who has it.
+        // There may be no space, no such lane, or no holder.
         let _ = admin::free(&mut self.store, "lanes", lane, FreeIf::Forced);
     }
 

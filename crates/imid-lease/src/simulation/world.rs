@@ -128,7 +128,7 @@ pub(super) struct World {
     pub(super) minted: u64,
     /// No ceiling may be further ahead of true time.
     pub(super) max_lead_ms: u64,
-    /// How many bits of lane the model tells apart: a lane of fewer bits covers several.
+    /// How many lane bits the model distinguishes: a lane of fewer bits covers several.
     pub(super) width: u32,
     /// Prints what happens, to look at one schedule.
     pub(super) is_traced: bool,
@@ -233,7 +233,7 @@ impl World {
                     let before_ms = holder.generator.as_ref().map_or(0, |generator| generator.used_until_ms(rules));
                     let generator = Generator::new(self.instances, grant, before_ms);
                     if grant.floor_ms < before_ms {
-                        // Worker IDs go on at this floor.
+                        // Worker IDs continue at this floor.
                         self.fail(Fault::Order { ms: grant.floor_ms, after_ms: before_ms });
                     }
                     let holder = &mut self.holders[index];
@@ -314,7 +314,7 @@ impl World {
         self.deliver(flight);
     }
 
-    /// Both at once, in order, until nothing is under way.
+    /// Both together, in order, until nothing is under way.
     pub(super) fn settle(&mut self) {
         while let Some(flight) = (0..self.flights.len()).next() {
             self.advance(flight);

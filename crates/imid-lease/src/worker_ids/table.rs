@@ -30,7 +30,7 @@ struct Places {
     abandoned: Vec<u32>,
     /// Grows with each worker ID that becomes spare, so that the first one in is the first one out.
     turn: u64,
-    /// No worker ID is given out any more.
+    /// No more worker IDs are given out.
     is_closed: bool,
 }
 
@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(table.used_until_ms(0), 0);
         table.put(SpareNode { node: 7, used_until_ms: T + 4 });
         assert_eq!((table.used_until_ms(0), table.seal(0), table.seal(0)), (T + 5, T + 5, T + 5));
-        // It is not a spare one any more.
+        // It is no longer spare.
         assert_eq!(take(&table, T + 5), None);
         table.start(0, 8, T + 20, T + 30);
         assert_eq!(table.seal(0), 0);

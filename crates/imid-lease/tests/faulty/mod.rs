@@ -55,7 +55,7 @@ impl FaultyRegister {
         self.state().delay = delay;
     }
 
-    /// Sets the store's own time, in unix milliseconds. By default it has none.
+    /// Sets the store's own time, in Unix milliseconds. By default it has none.
     pub(crate) fn set_now_ms(&self, now_ms: Option<u64>) {
         self.state().now_ms = now_ms;
     }

@@ -58,7 +58,7 @@ impl<C, S> Builder<C, S> {
         self
     }
 
-    /// Sets the first unix millisecond that an ID may have under the node. [`Generator::raise_floor_ms`] raises it later.
+    /// Sets the first Unix millisecond that an ID may have under the node. [`Generator::raise_floor_ms`] raises it later.
     /// Default: the layout's first tick.
     ///
     /// **A second generator for the same node repeats IDs with certainty** if it mints in a tick in which the first one minted:
@@ -75,7 +75,7 @@ impl<C, S> Builder<C, S> {
         self
     }
 
-    /// Sets the first unix millisecond that no ID may have, under any node. [`Generator::raise_ceiling_ms`] raises it
+    /// Sets the first Unix millisecond that no ID may have, under any node. [`Generator::raise_ceiling_ms`] raises it
     /// later. Default: the end of the layout's last tick.
     ///
     /// The last ID is in a tick that ends at the ceiling or before, so a ceiling inside a tick excludes the whole tick.

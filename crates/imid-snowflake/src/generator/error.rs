@@ -44,7 +44,7 @@ pub(super) enum GenerateKind {
     Node { max: u32, found: u32 },
 }
 
-/// Why there is no next ID at a clock reading, in unix milliseconds.
+/// Why there is no next ID at a clock reading, in Unix milliseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub(super) enum Refusal {
     #[error("expected a clock at {first} ms or later, the layout's first tick, found {found} ms")]

@@ -1,7 +1,7 @@
 //! Mints Snowflakes: loads the state, advances it and exchanges it.
 //!
 //! The word **is** the last ID. Within a tick the next ID is the word plus one, which most calls exchange without
-//! computing anything else ([`Steps`]). The first call of a tick goes the whole way.
+//! computing anything else ([`Steps`]). The first call of a tick takes the slow path.
 //!
 //! Why no ID is equal to another, below a floor, at a ceiling or after the end, wherever a thread is paused:
 //! - An ID is minted by one exchange of the word. The exchange succeeds only if the word is what it was when it was
@@ -89,7 +89,7 @@ pub struct Generator<C = SystemClock, S = NoSpareNodes> {
 struct Line(AtomicU64);
 
 /// How often a thread that has lost a race hints that it spins before it tries again: 0.8 µs on a Zen 5. The other thread
-/// mints several IDs in this time. If both tried on, each ID would move the word from one core to the other.
+/// mints several IDs in this time. If both retried immediately, the word would bounce between the cores on every ID.
 const BACK_OFF: u32 = 32;
 
 /// The longest single sleep. A clock that is corrected during the wait is noticed within this time.
@@ -151,8 +151,8 @@ impl<C, S> Generator<C, S> {
         }
     }
 
-    /// Raises the first unix millisecond that no ID may have, under any node. It does nothing if the ceiling is already higher.
-    /// Without a ceiling in the [builder](Builder::ceiling_ms), the ceiling is the layout's end, which nothing raises.
+    /// Raises the first Unix millisecond that no ID may have, under any node. It does nothing if the ceiling is already higher.
+    /// Without a ceiling in the [builder](Builder::ceiling_ms), the ceiling is the layout's end, which cannot be raised.
     ///
     /// No ID at or past the ceiling is ever minted, whatever threads and clock do.
     pub fn raise_ceiling_ms(&self, timestamp_ms: u64) {
@@ -374,7 +374,7 @@ impl<C: Clock, S: NodeSource> Generator<C, S> {
             Err(GenerateKind::Node { max: layout.node_max(), found: spare.node })
         };
         let swapped = next.map(|next| self.exchange(seen, next).ok().map(|()| next.pack(layout)));
-        // A node that was not used goes back as it came.
+        // A node that was not used is returned unchanged.
         self.spares.put(if matches!(swapped, Ok(Some(_))) { seen.spare(layout) } else { spare });
         swapped
     }

@@ -23,7 +23,7 @@
 /// [`ceiling_ms`](Self::ceiling_ms). The generator asks before it mints, and **never mints an ID at or past the ceiling**. If the
 /// ceiling is reached, it takes another node.
 pub trait NodeSource {
-    /// Takes the first node whose last use was before `now_ms` and whose ceiling is after it, in unix milliseconds.
+    /// Takes the first node whose last use was before `now_ms` and whose ceiling is after it, in Unix milliseconds.
     /// Returns `None` if there is no such node.
     ///
     /// The generator mints under the node only in ticks that begin after its
@@ -33,7 +33,7 @@ pub trait NodeSource {
     /// Puts a node to the back of the queue. The generator mints no more IDs under it.
     fn put(&self, spare: SpareNode);
 
-    /// Returns the first unix millisecond that no ID may have under a node that a generator has. By default there is no
+    /// Returns the first Unix millisecond that no ID may have under a node that a generator has. By default there is no
     /// ceiling.
     ///
     /// An answer is a promise until the node is [put](Self::put) back: an ID below it can be minted at any time until
@@ -53,7 +53,7 @@ pub trait NodeSource {
 pub struct SpareNode {
     /// The node.
     pub node: u32,
-    /// The last unix millisecond for which IDs were minted under the node; 0 if there are no IDs.
+    /// The last Unix millisecond for which IDs were minted under the node; 0 if there are no IDs.
     pub used_until_ms: u64,
 }
 

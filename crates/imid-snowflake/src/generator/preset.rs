@@ -79,7 +79,7 @@ impl Preset {
     }
 
     /// Returns the preset of the article on clock rollback, with your own epoch (the time at which the first tick begins, since
-    /// 1970-01-01T00:00:00Z). The epoch of [`Layout::ROLLBACK_38_15_10`] does not mint any more: 38 bits of milliseconds are
+    /// 1970-01-01T00:00:00Z). The epoch of [`Layout::ROLLBACK_38_15_10`] does not mint anymore: 38 bits of milliseconds are
     /// 8.7 years, and its last tick was on 2026-09-06.
     ///
     /// # Errors

@@ -10,7 +10,7 @@
 //! - The first stamp means that there is no last stamp. The transition begins after it.
 //! - The greatest stamp means that the generator is closed. No transition leads to it or leaves it.
 //!
-//! A floor is a last stamp too: the greatest stamp below the floor, so a floor needs no word of its own, and a swap
+//! A floor is also a last stamp: the greatest stamp below the floor, so a floor needs no separate word, and a swap
 //! changes the floor together with the node.
 
 use super::error::Refusal;
@@ -51,7 +51,7 @@ impl State {
         layout.compose(self.tick(layout), self.node, self.last as u32 & layout.sequence_max())
     }
 
-    /// Returns the state after one more ID, for a clock reading in unix milliseconds. The tick of the ID is always the
+    /// Returns the state after one more ID, for a clock reading in Unix milliseconds. The tick of the ID is always the
     /// tick of the reading.
     ///
     /// `ceiling` is the first stamp that no ID may have, from [`ceiling`].
@@ -78,7 +78,7 @@ impl State {
         })
     }
 
-    /// Returns the state with a floor, in unix milliseconds. `None` if all later stamps are at or after the floor
+    /// Returns the state with a floor, in Unix milliseconds. `None` if all later stamps are at or after the floor
     /// anyway.
     pub(super) fn raised(self, floor_ms: u64, layout: Layout) -> Option<Self> {
         let raised = Self::new(self.node, floor_ms, layout);
@@ -99,7 +99,7 @@ impl State {
         self.last > 0
     }
 
-    /// Returns the node as a spare one: used until the last unix millisecond of the tick of the last stamp.
+    /// Returns the node as a spare one: used until the last Unix millisecond of the tick of the last stamp.
     pub(super) const fn spare(self, layout: Layout) -> SpareNode {
         let used_until_ms = layout.reached_at(self.tick(layout) + 1) - 1;
         SpareNode { node: self.node, used_until_ms }
@@ -177,14 +177,14 @@ const fn closed(layout: Layout) -> u64 {
     (1 << layout.stamp_bits()) - 1
 }
 
-/// Returns the first stamp that no ID may have if its whole tick must be before this time, in unix milliseconds. There
+/// Returns the first stamp that no ID may have if its whole tick must be before this time, in Unix milliseconds. There
 /// is always one: the stamp that means "closed".
 pub(super) const fn ceiling(ms: u64, layout: Layout) -> u64 {
     let (first, closed) = (layout.tick_until(ms) << layout.sequence_bits(), closed(layout));
     if first < closed { first } else { closed }
 }
 
-/// Returns whether the tick of a clock reading ends at a ceiling or before it, both in unix milliseconds.
+/// Returns whether the tick of a clock reading ends at a ceiling or before it, both in Unix milliseconds.
 ///
 /// This is the same question as for the stamps of [`ceiling`]. It is asked here of a ceiling that is not known as a
 /// stamp.
@@ -267,7 +267,7 @@ mod tests {
         }
     }
 
-    /// The short way gives the ID that the whole way gives. Between the first and the last tick it gives each ID but the
+    /// The fast path gives the ID that the slow path gives. Between the first and the last tick it gives each ID but the
     /// first one of a tick.
     #[test]
     fn the_next_id_of_a_tick_is_that_of_the_transition() {
@@ -332,7 +332,7 @@ mod tests {
             let layout = builder.tick_bits(21).node_bits(32).sequence_bits(10).build().unwrap();
             let first = layout.first_ms();
             let length_ms = tick.as_nanos().div_ceil(1_000_000) as u64;
-            // The first tick can begin inside of its millisecond, and end inside of another one.
+            // The first tick can begin inside its millisecond, and end inside another one.
             for (now_ms, ceiling_ms) in [(first, first + length_ms), (first, first + length_ms + 1)] {
                 let expected = ceiling(ceiling_ms, layout) > 0;
                 assert_eq!(is_below(ceiling_ms, now_ms, layout), expected, "{layout:?} {ceiling_ms}");

@@ -132,12 +132,12 @@ impl Layout {
         max_of(self.sequence_bits()) as u32
     }
 
-    /// Returns the time at which the first tick begins, in unix milliseconds, rounded down.
+    /// Returns the time at which the first tick begins, in Unix milliseconds, rounded down.
     pub const fn first_ms(self) -> u64 {
         self.epoch_ns / NS_PER_MS as u64
     }
 
-    /// Returns the time at which the last tick begins, in unix milliseconds, rounded down. Ticks with the sign bit set
+    /// Returns the time at which the last tick begins, in Unix milliseconds, rounded down. Ticks with the sign bit set
     /// do not count.
     pub const fn last_ms(self) -> u64 {
         self.ms_of(self.last_tick())
@@ -154,7 +154,7 @@ impl Layout {
         Duration::new((ns / NS_PER_S) as u64, (ns % NS_PER_S) as u32)
     }
 
-    /// Returns the time at which a tick begins, in unix milliseconds, rounded down.
+    /// Returns the time at which a tick begins, in Unix milliseconds, rounded down.
     pub(crate) const fn ms_of(self, tick: u64) -> u64 {
         (self.ns_of(tick) / NS_PER_MS) as u64
     }
@@ -254,7 +254,7 @@ impl Layout {
         if tick < end as u128 { tick as u64 } else { end }
     }
 
-    /// Returns the first unix millisecond that starts at the start of a tick or after it.
+    /// Returns the first Unix millisecond that starts at the start of a tick or after it.
     pub(crate) const fn reached_at(self, tick: u64) -> u64 {
         self.ns_of(tick).div_ceil(NS_PER_MS) as u64
     }

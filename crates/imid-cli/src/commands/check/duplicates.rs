@@ -13,7 +13,7 @@ struct Entry(u128);
 
 const LINE_BITS: u32 = u128::BITS - 8 * MessageId::BYTE_LEN as u32;
 
-/// Number of bytes that are read from a run at once.
+/// Number of bytes that are read from a run in one call.
 const READ_AT_ONCE: usize = 1 << 14;
 
 /// Number of entries in memory. They take 64 MiB.

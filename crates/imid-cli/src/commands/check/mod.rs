@@ -15,20 +15,20 @@ use crate::json::{self, JsonArg};
 use crate::report::{Report, Stop, quote};
 use crate::time::ZoneArg;
 
-/// Check that the IDs of files are valid, strictly increasing and distinct
+/// Check that the IDs in files are valid, strictly increasing and distinct
 ///
 /// Each line is an ID as imid prints it, or a JSON object with such an ID in a field. CRLF and blank lines are allowed.
 /// In a table, such as CSV, the ID is in the column --id-field, and each row counts as a line.
 ///
-/// The first 10 problems are printed on standard error with their line numbers. The summary counts all of them. Its
-/// "equal" and "lower" count the IDs that are equal to or lower than the ID before them.
+/// The first 10 problems are printed on standard error with their line numbers. The summary counts all of them: "equal" and
+/// "lower" are the numbers of IDs that are equal to or lower than the ID before them.
 ///
 /// If the input is not sorted, equal IDs can be far apart, so the number of duplicates is unknown. --unsorted finds them
-/// and names their lines. It sorts 4 million IDs in memory, and more with temporary files of 16 bytes per ID (in $TMPDIR).
-/// With --unsorted, an ID that is lower than the ID before it is not a problem.
+/// and names their lines. It sorts up to 4 million IDs in memory, and more with temporary files of 16 bytes per ID (in
+/// $TMPDIR). With --unsorted, an ID that is lower than the ID before it is not a problem.
 ///
-/// With several files, the order is checked in each file. Duplicates are found in all files together, in the same way, and the
-/// messages name the file and the line of each copy.
+/// With several files, the order is checked within each file. Duplicates are found across all files in the same way, and
+/// the messages name the file and the line of each copy.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

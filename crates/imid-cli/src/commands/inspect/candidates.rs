@@ -34,7 +34,7 @@ struct Candidate {
     fields: Vec<(&'static str, String)>,
     /// The day on which the time of the layout ends, with "ends" or "ended".
     end: String,
-    /// What is unusual: its name and value on a line of their own, and the words in the line of the candidate.
+    /// What is unusual: its name and value on a separate line, and the words in the line of the candidate.
     notes: Vec<(&'static str, &'static str, String)>,
 }
 

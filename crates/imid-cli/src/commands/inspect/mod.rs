@@ -22,21 +22,21 @@ use crate::session::{NO_SESSION, SessionArgs, SessionFilter};
 use crate::terminal::Terminal;
 use crate::time::{ZoneArg, now_ms};
 
-/// Show what IDs are: fields, times, order, and the systems that could have made them; or convert them to another form
+/// Show what IDs are: fields, times, order, and the systems that could have minted them; or convert them to another form
 ///
-/// imid ID does the same. Without --dialect, an ID of another system is listed with each dialect and Snowflake layout that could
-/// have made it, the likely ones first: compare their times with the time of a message that you know. The IDs in a longer text,
-/// such as a line of a log, are shown one by one. After several IDs comes a table with their order, the time between them, and
-/// which of them have one session.
+/// imid ID does the same. Without --dialect, an ID of another system is listed with each dialect and Snowflake layout that
+/// could have minted it, the most likely ones first: compare their times with the time of a message that you know. The IDs
+/// in a longer text, such as a log line, are shown one by one. Several IDs are followed by a table of their order, the time
+/// between them, and the sessions that they share.
 ///
 /// Reads the text of an ID in upper or lower case, with or without dashes; its 20 hex digits, also after 0x or \x; its
 /// integer of 21 to 25 digits; and its UUID view. The result says which form was read. Without arguments, reads standard
-/// input, one ID per line. --id-form says that all IDs have one form. It reads integers of any length.
+/// input, one ID per line. --id-form declares the form of all IDs; it also allows integers of any length.
 ///
-/// With --format, prints one ID per line in another form. With --session, shows whether the hash of the ID is
-/// the hash of that name; with --type, also whether its type is this one. If it is not, the exit status is 1.
+/// With --format, prints one ID per line in another form. With --session, shows whether the ID's hash is that of the name;
+/// with --type, also whether its type matches. If not, the exit status is 1.
 ///
-/// A JSON object has only the members that its ID has: a Snowflake has a node and a sequence, and other IDs have a spin, a
+/// A JSON object has only the members that apply to its ID: a Snowflake has a node and a sequence, other IDs have a spin, a
 /// type and a hash. A member that has no value for this ID is null. int is a string, because many JSON readers lose bits of
 /// large numbers.
 #[derive(clap::Args)]
@@ -64,7 +64,7 @@ pub(crate) struct Args {
     format: FormatArgs,
     #[command(flatten)]
     zone: ZoneArg,
-    /// Dialect or Snowflake layout of the IDs [default: standard, and all others for a text that it does not have]
+    /// Dialect or Snowflake layout of the IDs [default: standard, and all others for a text that is not a standard ID]
     #[arg(long = "dialect", value_name = "NAME", value_parser = scheme())]
     scheme: Option<Scheme>,
     #[command(flatten)]

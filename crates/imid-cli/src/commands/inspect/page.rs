@@ -69,7 +69,7 @@ impl Page {
             }
         }
         if let Some(form) = object.form {
-            // Digits can be an integer too.
+            // Digits can also be an integer.
             let hex = (form == ReadForm::Exact(Form::Hex)).then(|| id.in_form(Form::Hex)).flatten();
             let is_decimal = hex.is_some_and(|hex| hex.bytes().all(|byte| byte.is_ascii_digit()));
             let hint = if is_decimal { ", not as an integer (--id-form int)" } else { "" };
@@ -149,7 +149,7 @@ struct Field {
 fn fields(id: Id) -> Vec<Field> {
     let shown = |field: imid_inspect::Field| {
         let (name, short_name, color) = match field.name {
-            FieldName::Timestamp => ("timestamp, unix ms", Some("unix ms"), AnsiColor::Cyan),
+            FieldName::Timestamp => ("timestamp, Unix ms", Some("Unix ms"), AnsiColor::Cyan),
             FieldName::Spin => ("spin", Some("spin"), AnsiColor::Yellow),
             FieldName::Type => ("type", None, AnsiColor::Magenta),
             FieldName::Hash => ("session hash", None, AnsiColor::Green),

@@ -249,7 +249,7 @@ impl Doctor {
             Ok(None) => {
                 let is_hidden = !self.write && store == "zookeeper";
                 let reason = if is_hidden { ", or tells it only to a writer" } else { "" };
-                found.add("clock", format!("the store has no time of its own{reason}"));
+                found.add("clock", format!("the store has no clock{reason}"));
             }
             Err(error) => {
                 let error = chain(&error);
@@ -369,7 +369,7 @@ fn room(_: &str, _: &str, _: &mut Vec<String>) -> Result<Option<Room>, Stop> {
     Ok(None)
 }
 
-/// Counts the lanes of a space, and finds those that need somebody. Returns the line and the object of the space.
+/// Counts the lanes of a space, and finds those that need an operator. Returns the line and the object of the space.
 fn look_at(name: &str, view: &View, changes: &mut Vec<String>) -> (String, Value) {
     let (mut held, mut unused, mut late, mut nearest_ms) = (0, 0, 0, u64::MAX);
     let floor_lead_ms = view.meta.floor_ms.saturating_sub(now_ms());
@@ -449,7 +449,7 @@ fn measure(mut call: impl FnMut() -> Result<(), Stop>) -> Result<Spread, Stop> {
         times.push(start.elapsed());
     }
     times.sort_unstable();
-    // To microseconds, which a person can read in JSON too.
+    // To microseconds, which is also readable in JSON.
     let ms = |time: Duration| (time.as_secs_f64() * 1e6).round() / 1e3;
     Ok(Spread { median_ms: ms(times[CALLS / 2]), greatest_ms: ms(times[CALLS - 1]) })
 }

@@ -13,8 +13,9 @@ use crate::report::{Stop, quote};
 
 /// Compute how often hosts without coordination mint equal IDs, and when they never do
 ///
-/// Two hosts can mint one ID only in one millisecond, for one session or for two sessions that share type and hash. The
-/// messages arrive independently of each other, and the clocks of the hosts agree. All sessions have one type. docs/DESIGN.md derives the formulas.
+/// Two hosts can mint equal IDs only in the same millisecond, for one session or for two sessions that share type and hash.
+/// The model assumes that messages arrive independently, that the hosts' clocks agree, and that all sessions have one type.
+/// docs/DESIGN.md derives the formulas.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,7 +32,7 @@ JSON members:
   modes[].condition: the condition; null if IDs can repeat
   modes[].equal_ids_per_year: expected pairs of equal IDs
   modes[].probability_in_a_year: of at least one pair
-  modes[].one_a_year_at: messages per second at which one pair a year is expected; null if no pair is possible
+  modes[].one_a_year_at: messages per second at which one pair per year is expected; null if no pair is possible
   recommended: the mode to use
   lane_bits, lanes, ids_per_ms: for lanes and leases; each host mints ids_per_ms per millisecond and stripe
   stripes: number of stripes that each host needs")]
@@ -45,7 +46,7 @@ pub(crate) struct Args {
     /// Number of sessions, such as 1e6
     #[arg(long, value_name = "N", value_parser = rooms, default_value = "1", allow_negative_numbers = true)]
     rooms: f64,
-    /// Exponent of Zipf's law: the session of rank k has messages in proportion to k^-EXPONENT; 0 is the same for all
+    /// Exponent of Zipf's law: the messages of the session of rank k are proportional to k^-EXPONENT; 0 is the same for all
     #[arg(long, value_name = "EXPONENT", value_parser = zipf, default_value = "0", allow_negative_numbers = true)]
     zipf: f64,
     /// Messages per second of the busiest sessions, such as 100 or 100,80,50; no other session has more

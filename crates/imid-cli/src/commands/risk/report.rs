@@ -19,9 +19,9 @@ const FREQUENCIES: usize = 31;
 pub(super) fn write(forecast: &Forecast, count: f64, out: &mut Out) -> Result<(), Stop> {
     let (rate, busiest) = (exact(forecast.sessions.rate), number(forecast.sessions.busiest));
     writeln!(out, "{:NAMES$}{}", "hosts", exact(f64::from(forecast.hosts)))?;
-    writeln!(out, "{:NAMES$}{rate} a second", "messages")?;
-    writeln!(out, "{:NAMES$}{}, the busiest with {busiest} messages a second", "sessions", exact(count))?;
-    writeln!(out, "\n{:NAMES$}{:FREQUENCIES$}{:>11}{:>18}", "", "equal IDs", "a year", "one a year at")?;
+    writeln!(out, "{:NAMES$}{rate} per second", "messages")?;
+    writeln!(out, "{:NAMES$}{}, the busiest with {busiest} messages per second", "sessions", exact(count))?;
+    writeln!(out, "\n{:NAMES$}{:FREQUENCIES$}{:>11}{:>18}", "", "equal IDs", "per year", "one per year at")?;
     for row in &forecast.rows {
         let name = row.mode.title();
         if let Some(condition) = row.condition {

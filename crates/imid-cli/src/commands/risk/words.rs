@@ -3,7 +3,7 @@
 use imid_inspect::risk::YEAR_S;
 use indicatif::HumanCount;
 
-/// Writes how often something happens, of which so many are expected per second.
+/// Writes how often something happens that is expected this many times per second.
 pub(super) fn how_often(per_second: f64) -> String {
     const UNITS: [(&str, f64, f64); 5] = [
         ("seconds", 1.0, 120.0),
@@ -13,7 +13,7 @@ pub(super) fn how_often(per_second: f64) -> String {
         ("years", YEAR_S, 10_000.0),
     ];
     if per_second >= 1.0 {
-        return format!("about {} a second", number(per_second));
+        return format!("about {} per second", number(per_second));
     }
     let seconds = 1.0 / per_second;
     let unit = UNITS.iter().find(|(_, length, limit)| seconds / length < *limit);
@@ -60,8 +60,8 @@ mod tests {
     #[test]
     fn frequencies_have_the_unit_that_people_use() {
         for (seconds, expected) in [
-            (0.001, "about 1,000 a second"),
-            (0.3, "about 3.3 a second"),
+            (0.001, "about 1,000 per second"),
+            (0.3, "about 3.3 per second"),
             (3.0, "about once in 3 seconds"),
             (119.0, "about once in 119 seconds"),
             (15.6 * 60.0, "about once in 16 minutes"),

@@ -21,19 +21,19 @@ use crate::json::JsonArg;
 use crate::report::{Report, Stop};
 use crate::time::{TIME_FORMS, TimeField, TimeRange, note_rounded};
 
-/// Count the IDs of files by session type, by session and by time
+/// Count the IDs in files by session type, by session and by time
 ///
 /// Each line is an ID as imid prints it, or a JSON object with such an ID in a field. The lines can be in any order.
 /// Blank lines are skipped. In a table, such as CSV, the ID is in the column --id-field, and each row counts as a line.
 /// Input that is compressed with gzip or zstd is decompressed.
 ///
-/// The memory does not grow with the input. The counts of the busiest sessions are exact for up to 49,152 sessions.
-/// With more sessions, a count can be too high; the output says by how much at most.
+/// Memory use does not grow with the input. The counts of the busiest sessions are exact for up to 49,152 sessions. With
+/// more, a count can be too high; the output says by how much at most.
 ///
 /// The rates are in round intervals of --time-zone (UTC without it), per second, minute, hour or day. The first and the
-/// last interval are marked if the IDs begin or end inside of them.
+/// last interval are marked if the IDs begin or end inside them.
 ///
-/// A session is shown as its type and its hash, because an ID does not have the session name. Different sessions of one
+/// A session is shown as its type and hash, because an ID does not contain the session's name. Different sessions of one
 /// type can share a hash.
 #[derive(clap::Args)]
 #[command(after_help = format!("\
@@ -68,7 +68,7 @@ JSON members:
   interval: length of an interval of rates
   rates: objects, one for each interval
   rates[].time, rates[].ids, rates[].ids_per_second: the start, the IDs and the rate
-  rates[].partial: whether the IDs begin or end inside of the interval"))]
+  rates[].partial: whether the IDs begin or end inside the interval"))]
 pub(crate) struct Args {
     #[command(flatten)]
     ids: StoredIds,
@@ -82,7 +82,7 @@ pub(crate) struct Args {
     /// Interval of the rates [default: as long as the lines, the plot or the JSON object need]
     #[arg(long, value_name = "INTERVAL", value_parser = per())]
     per: Option<Interval>,
-    /// Print the rate of IDs as a picture in SVG, and nothing else
+    /// Print only the rate of IDs, as an SVG picture
     #[arg(long, conflicts_with = "json")]
     plot: bool,
     #[command(flatten)]

@@ -42,7 +42,7 @@ pub(super) struct Summary {
     pub(super) counts: Counts,
     /// Number of IDs of the times that were asked for.
     pub(super) counted: u64,
-    /// The first and the last time, in unix milliseconds.
+    /// The first and the last time, in Unix milliseconds.
     pub(super) times: Option<(u64, u64)>,
     pub(super) scheme: Scheme,
     pub(super) types: Vec<(u8, u64)>,
@@ -168,7 +168,7 @@ impl Summary {
         }
         let (indent, space) = if terminal.fits(WIDTH) { (INDENT, " ") } else { (0, "\n") };
         if rates.columns.iter().any(|column| column.is_partial) {
-            writeln!(out, "{:indent$}{light}: the IDs begin or end inside of it", "")?;
+            writeln!(out, "{:indent$}{light}: the IDs begin or end inside it", "")?;
         }
         let ((unit, seconds), time) = (rates.unit(), self.start(peak.start_ms, rates.interval));
         let rate = peak.ids_per_second() * seconds;

@@ -44,26 +44,26 @@ use crate::{Out, progress};
 
 /// Add an ID to each message of a file or of standard input: JSON lines, CSV or TSV
 ///
-/// The ID is the last member of a JSON object, or the last field of a record. Writes the lines in the order of the input,
-/// and does not change their other bytes. The IDs strictly increase in this order. Blank lines are copied. Input that is
-/// compressed with gzip or zstd is decompressed.
+/// The ID becomes the last member of a JSON object, or the last field of a record. Writes the lines in the order of the
+/// input and leaves their other bytes unchanged. The IDs strictly increase in this order. Blank lines are copied. Input
+/// that is compressed with gzip or zstd is decompressed.
 ///
-/// A field is a member of the outermost object. A name with dots that is not there is a path: message.room is the member
+/// A field is a member of the outermost object. A name with dots that is not a member is a path: message.room is the member
 /// "room" of the object "message". A field that occurs twice is an error, because some JSON readers take the first value
 /// and some the last.
 ///
-/// Without --time-field, the IDs have the present time. With --time-field, they have the times of the messages. If a
-/// line is earlier than a line before it, its ID moves forward to the latest time so far. At the end, standard error
-/// shows how many IDs moved, and the longest move.
+/// Without --time-field, the IDs have the present time. With --time-field, they have the times of the messages. If a line
+/// is earlier than one before it, its ID moves forward to the latest time so far. At the end, standard error shows how many
+/// IDs moved, and the longest move.
 ///
-/// A bad line ends the run after all lines before it are written. With --keep-going, a bad line is left out.
+/// A bad line ends the run after all lines before it are written. With --keep-going, bad lines are skipped.
 ///
-/// With --output, FILE is written as FILE.part, and gets its name when it is whole. A run that ends early, for example by a
-/// signal, leaves FILE.part. The same command with --resume continues it: it removes an incomplete line at the end, skips the
-/// lines of the input that FILE.part has, and makes all IDs greater than its last one. With the same --seed, both runs write
-/// what one run would have written. It makes the first and the last line of FILE.part again and compares them, so it refuses
-/// other input and other options. It cannot see an option that changes neither of the two lines, or the seed if there was
-/// none: without --seed or --time-field, it compares the session and the time of the IDs.
+/// With --output, the tool writes FILE.part, and renames it to FILE when it is complete. A run that ends early, for example
+/// because of a signal, leaves FILE.part. The same command with --resume continues it: it removes an incomplete last line,
+/// skips the input lines that FILE.part already has, and makes all IDs greater than its last one. With the same --seed,
+/// both runs together write what one run would have written. --resume regenerates the first and the last line of FILE.part
+/// and compares them, so it refuses other input and other options. It does not detect an option that changes neither of the
+/// two lines. Without --seed or --time-field, it compares only the session and the time of the IDs.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -79,8 +79,8 @@ pub(crate) struct Args {
     /// Dialect of the IDs, of the hash of session names and of the names of session types
     #[arg(long, value_name = "NAME", default_value = "standard", value_parser = dialects())]
     dialect: &'static Dialect<'static>,
-    /// Field with the session name: a string, or an integer, which stands for its decimal text. A name that is made from
-    /// several fields has them in braces, such as {app}:{room}; {{ and }} stand for one brace
+    /// Field with the session name: a string, or an integer, which stands for its decimal text. To combine several fields,
+    /// put them in braces, such as {app}:{room}; {{ and }} stand for one brace
     #[arg(long, value_name = "FIELD")]
     session_field: Template,
     /// Field with the other user of a private conversation; read only if the type is PRIVATE
@@ -109,13 +109,13 @@ pub(crate) struct Args {
     /// Make all IDs greater than this one, the last ID of the previous run
     #[arg(long, value_name = "ID")]
     after: Option<String>,
-    /// Write to this new file, and not to standard output
+    /// Write to this new file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Continue a run that ended early, if it left FILE.part
+    /// Continue a run that ended early and left FILE.part
     #[arg(long, requires = "output", conflicts_with = "keep_going")]
     resume: bool,
-    /// Seed to repeat a run with --time-field: the same lines and the same seed give the same IDs
+    /// Seed to repeat a run with --time-field: the same lines and seed give the same IDs
     #[arg(long, value_name = "N", requires = "time_field", value_parser = whole_number(0..=u64::MAX), allow_negative_numbers = true)]
     seed: Option<u64>,
     #[command(flatten)]

@@ -86,7 +86,7 @@ impl Pipeline {
         }
     }
 
-    /// Returns a block that is not needed any more.
+    /// Returns a block that is not needed anymore.
     pub(super) fn recycle(&self, block: Block) {
         // If all threads have ended, the block is dropped.
         let _ = self.free.send(block);

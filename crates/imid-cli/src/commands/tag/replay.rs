@@ -70,7 +70,7 @@ impl Replay {
         self.generator.clock().set(self.clock_ms);
     }
 
-    /// Mints the ID of the message of a line, with its time in unix milliseconds.
+    /// Mints the ID of the message of a line, with its time in Unix milliseconds.
     ///
     /// The limit is checked before the generator sees the time, so a refused line changes nothing.
     pub(crate) fn mint(&mut self, session: SessionTag, unix_ms: u64, line: u64) -> Result<MessageId, String> {

@@ -25,7 +25,7 @@ static HELD: Mutex<BTreeSet<Identity>> = Mutex::new(BTreeSet::new());
 pub(super) struct Lock {
     file: Option<File>,
     identity: Identity,
-    /// The open file is locked too.
+    /// The open file is also locked.
     is_for_call: bool,
 }
 
@@ -88,7 +88,7 @@ impl Drop for Lock {
         if let Some(file) = self.file.as_ref().filter(|_| self.is_for_call) {
             unlock_open_file(file);
         }
-        // Closed before the entry goes, so that nobody opens it in between.
+        // Closed before the entry is removed, so that no one opens it in between.
         drop(self.file.take());
         held.remove(&self.identity);
     }
@@ -132,7 +132,7 @@ mod unix {
     }
 
     pub(super) fn unlock_open_file(file: &File) {
-        // Closing it does the same, unless a forked child has it too.
+        // Closing it does the same, unless a forked child also has it.
         let _ = flock(file, FlockOperation::Unlock);
     }
 
@@ -187,7 +187,7 @@ mod elsewhere {
 mod tests {
     use super::*;
 
-    /// As a scanner or a backup in the same process does. Then the process has no record lock any more.
+    /// As a scanner or a backup in the same process does. Then the process has no record lock anymore.
     #[test]
     fn a_lock_for_a_call_stays_when_other_code_closes_the_file() {
         let folder = tempfile::tempdir().unwrap();

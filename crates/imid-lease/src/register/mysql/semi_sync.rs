@@ -17,11 +17,11 @@ const ENABLED: &str =
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct SemiSync {
     is_enabled: bool,
-    /// Commits wait for a replica. A server that has waited for too long does not wait any more.
+    /// Commits wait for a replica. A server that has waited for too long stops waiting.
     is_on: bool,
     /// How many commits have not waited until a replica had them. The server forgets the number with its log.
     unacknowledged: u64,
-    /// How many replicas are connected. MySQL tells this only to users with more rights.
+    /// How many replicas are connected. MySQL shows this only to users with more privileges.
     replicas: u64,
 }
 

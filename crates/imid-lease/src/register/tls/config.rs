@@ -303,7 +303,7 @@ pub(super) fn diagnose(is_permanent: bool, failure: &(dyn Error + 'static)) -> (
         return (settings.is_permanent, None);
     }
     match failure_of(failure) {
-        // The signature is bad if another authority has the same name.
+        // The signature is bad if another CA has the same name.
         Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature)) => {
             (true, Some("no trusted CA has signed the server's certificate"))
         }
