@@ -46,7 +46,7 @@ cp Cargo.lock "$unpacked"
   for package in imid imid-inspect imid-lease imid-snowflake; do
     printf '%s.path = "%s"\n' $package "$(cd "$unpacked" && echo $package-[0-9]*)"
   done
-  sed -n '/^\[profile.dev\]/,/^$/p' Cargo.toml
+  sed -n '/^\[profile.dev[].]/,/^$/p' Cargo.toml
 } >"$unpacked/Cargo.toml"
 # Integration tests are not packed.
 cargo test --no-run --manifest-path "$unpacked/Cargo.toml" --target-dir "$target" --workspace --lib --bins --examples --all-features
