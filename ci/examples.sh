@@ -37,7 +37,7 @@ recipe test json_schema --test json_schema
 
 # The commands of docs/MIGRATING.md about Parquet, with DuckDB from PyPI.
 echo "--- parquet"
-cargo build --quiet --release --package imid-cli
+cargo build --quiet --release --package imid-cli --features postgres,tls-ring
 if [ -x "$python" ] && "$python" -m pip install --quiet --disable-pip-version-check --only-binary :all: duckdb-cli pyarrow; then
   "$python" crates/imid-cli/tests/parquet.py "$CARGO_TARGET_DIR/release"
 else

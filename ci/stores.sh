@@ -137,7 +137,8 @@ chmod 755 "$folder"
 touch "$folder/ran" "$folder/not_checked"
 
 # Everything is compiled before the servers start, so that they do not run during the compilation.
-cargo build --quiet --release --package imid-cli
+# The tool has the features that all checks build it with, so it is compiled once.
+cargo build --quiet --release --package imid-cli --features postgres,tls-ring
 "${rust[@]}" --quiet --no-run
 "$CARGO_TARGET_DIR/debug/rows" >"$folder/rows"
 bash ci/services.sh install python || true

@@ -18,7 +18,7 @@ profile=${IMID_SOAK_PROFILE:-release}
 target=${CARGO_TARGET_DIR:-target}
 # All features, as in ci/leases.sh, so that its crates serve here too.
 cargo build --quiet --all-features --profile "$profile" --example soak
-# The features are those of ci/leases.sh and ci/deploy.sh, so that the tool of a check that runs meanwhile is not replaced.
+# The features are those of all checks, so that the tool of a check that runs meanwhile is not replaced.
 cargo build --quiet --release --package imid-cli --features postgres,tls-ring
 soak=$target/${profile/#dev/debug}/examples/soak
 folder=$(mktemp -d)

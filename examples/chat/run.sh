@@ -12,7 +12,7 @@ root=$here/../..
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target}
 if [ -z "${IMID_CHAT_BUILT:-}" ]; then
   cargo build --quiet --manifest-path "$here/Cargo.toml" --locked
-  cargo build --quiet --manifest-path "$root/Cargo.toml" --release --package imid-cli
+  cargo build --quiet --manifest-path "$root/Cargo.toml" --release --package imid-cli --features postgres,tls-ring
   export IMID_CHAT_BUILT=1
   [ -n "${DATABASE_URL:-}" ] || exec bash "$root/ci/services.sh" run postgres -- bash "$0" "$@"
 fi
