@@ -15,6 +15,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -482,41 +485,5 @@ impl From<RegisterError> for AdminError {
 impl From<RecordError> for AdminError {
     fn from(error: RecordError) -> Self {
         Self(AdminKind::Record(error))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_error_says_what_was_found() {
-        let holder = Name::parse("web-3").expect("a name");
-        for (kind, words) in [
-            (AdminKind::Register(RegisterError::new("refused")), "the register failed"),
-            (AdminKind::Record(LaneRecord::parse("x").expect_err("no record")), "cannot read a record"),
-            (AdminKind::NoSpace { name: "lanes".into() }, "the register has no space \"lanes\""),
-            (AdminKind::NoLane { lanes: 16, found: 16 }, "expected a lane below 16, found 16"),
-            (AdminKind::NotHeld { lane: 3 }, "lane 3 is not held"),
-            (
-                AdminKind::Long { lane: 3, horizon_ms: 86_400_001 },
-                "expected a horizon of at most 24 h in the record of lane 3, found 86400001 ms; force frees it nevertheless",
-            ),
-            (AdminKind::InUse { lane: 3, holder }, "lane 3 is in use by web-3"),
-            (
-                AdminKind::Ahead { key: "lanes/1/00003".into(), ceiling_ms: 9, floor_ms: 5 },
-                "expected a time above all IDs: lanes/1/00003 was granted up to 9 (Unix milliseconds), which is after 5, so a \
-                 clock was ahead",
-            ),
-            (
-                AdminKind::Exists { name: "lanes".into(), bits: 4 },
-                "the register already has the space \"lanes\", with 4 lane bits",
-            ),
-            (AdminKind::SameBits { bits: 4 }, "the space already has 4 lane bits"),
-            (AdminKind::Busy { key: "lanes/meta".into() }, "the record lanes/meta is being written by another process"),
-            (AdminKind::Random, "the system has no random numbers"),
-        ] {
-            assert_eq!(AdminError::from(kind).to_string(), words);
-        }
     }
 }

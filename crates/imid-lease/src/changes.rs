@@ -106,6 +106,12 @@ impl Changes {
         self.0.wanted.notify_one();
     }
 
+    /// Returns how many changes were announced.
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> u64 {
+        self.waiting().version
+    }
+
     /// Looks until it breaks: at each change, and at the time that the last look gave.
     pub(crate) fn wait<T>(&self, mut look: impl FnMut() -> ControlFlow<T, Instant>) -> T {
         // Not yet locked: most calls find what they want, and a forked child must not wait for a lock.

@@ -161,18 +161,32 @@ const SUSPENDED_TOO: rustix::time::ClockId = rustix::time::ClockId::Boottime;
 #[cfg(target_vendor = "apple")]
 const SUSPENDED_TOO: rustix::time::ClockId = rustix::time::ClockId::Monotonic;
 
-/// Milliseconds that never go back, and continue while the machine is suspended.
-#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+/// Milliseconds that never go back, and continue while the machine is suspended, as far as the system has such a clock.
 pub(crate) fn monotonic_ms() -> u64 {
+    #[cfg(test)]
+    if let Some(now_ms) = SCRIPTED_MS.get() {
+        return now_ms;
+    }
+    system_ms()
+}
+
+#[cfg(test)]
+thread_local! {
+    /// The time of a test, which its own thread alone sees.
+    pub(crate) static SCRIPTED_MS: std::cell::Cell<Option<u64>> = const { std::cell::Cell::new(None) };
+}
+
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+fn system_ms() -> u64 {
     let time = rustix::time::clock_gettime(SUSPENDED_TOO);
     #[expect(clippy::cast_sign_loss, reason = "the time since the start of the machine")]
     let (seconds, nanos) = (time.tv_sec as u64, time.tv_nsec as u64);
     seconds.saturating_mul(1_000).saturating_add(nanos / 1_000_000)
 }
 
-/// Milliseconds that never go back. On Windows, `Instant` continues while the machine is suspended. On other systems it may stand.
+/// On Windows, `Instant` continues while the machine is suspended. On other systems it may stand.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
-pub(crate) fn monotonic_ms() -> u64 {
+fn system_ms() -> u64 {
     use std::sync::OnceLock;
     use std::time::Instant;
 

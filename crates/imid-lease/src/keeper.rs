@@ -1,5 +1,7 @@
 //! The thread that keeps leases: it drives engines over a register.
 
+#[cfg(test)]
+mod tests;
 mod work;
 
 use std::any::Any;

@@ -1,0 +1,517 @@
+//! The work of a keeper without its thread: time is scripted, and a register says which calls it gets.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use imid::clock::ClockError;
+
+use super::*;
+use crate::changes::lock;
+use crate::clock::{SCRIPTED_MS, monotonic_ms};
+use crate::engine::{Listing, Stopped};
+use crate::keeper_thread::{Job, Listed, Next};
+use crate::record::{LaneRecord, Name};
+use crate::register::{MemoryRegister, Promise, RegisterError};
+use crate::state::{Others, Start};
+
+const T: u64 = 1_795_204_812_345;
+const HORIZON_MS: u64 = 10_000;
+const SKEW_MS: u64 = 1_000;
+const HOUR_MS: i64 = 3_600_000;
+
+/// What the register, the clock and the generators of a test share.
+#[derive(Default)]
+struct Script {
+    /// All that was done, in order.
+    log: Mutex<Vec<String>>,
+    /// How far the clock, and the store's time, are ahead of the time of the script. A store without a time has the least one.
+    clock_ahead_ms: AtomicI64,
+    store_ahead_ms: AtomicI64,
+    time_fails: AtomicBool,
+    is_permanent: AtomicBool,
+}
+
+impl Script {
+    fn say(&self, what: String) {
+        lock(&self.log).push(what);
+    }
+
+    fn set_store(&self, ahead_ms: i64) {
+        self.store_ahead_ms.store(ahead_ms, Ordering::Relaxed);
+    }
+}
+
+fn scripted_ms(ahead: &AtomicI64) -> u64 {
+    (T + monotonic_ms()).saturating_add_signed(ahead.load(Ordering::Relaxed))
+}
+
+struct ScriptedClock(Arc<Script>);
+
+impl Clock for ScriptedClock {
+    fn now_ms(&self) -> Result<u64, ClockError> {
+        Ok(scripted_ms(&self.0.clock_ahead_ms))
+    }
+}
+
+struct ScriptedRegister(MemoryRegister, Arc<Script>);
+
+impl ScriptedRegister {
+    fn refused(&self) -> impl FnOnce(RegisterError) -> RegisterError {
+        let is_permanent = self.1.is_permanent.load(Ordering::Relaxed);
+        move |error| if is_permanent { error.permanent() } else { error }
+    }
+}
+
+impl Register for ScriptedRegister {
+    fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+        self.1.say(format!("read {key}"));
+        self.0.read(key).map_err(self.refused())
+    }
+
+    fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        self.1.say("list".into());
+        self.0.list(prefix).map_err(self.refused())
+    }
+
+    fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+        self.1.say(format!("write {key}"));
+        self.0.compare_and_set(key, seen, value).map_err(self.refused())
+    }
+
+    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        self.1.say("time".into());
+        if self.1.time_fails.load(Ordering::Relaxed) {
+            return Err(RegisterError::new("no time"));
+        }
+        let has_time = self.1.store_ahead_ms.load(Ordering::Relaxed) != i64::MIN;
+        Ok(has_time.then(|| scripted_ms(&self.1.store_ahead_ms)))
+    }
+
+    fn promise(&self) -> Promise {
+        Promise::Strong
+    }
+}
+
+/// A generator that has minted nothing.
+struct ScriptedTenant(Arc<Script>);
+
+impl Tenant for ScriptedTenant {
+    fn used_until_ms(&self) -> u64 {
+        0
+    }
+
+    fn start(&mut self, grant: Grant) {
+        self.0.say(format!("start {}", grant.lane));
+    }
+
+    fn raise(&mut self, _: u64) {
+        self.0.say("raise".into());
+    }
+
+    fn seal(&mut self) -> u64 {
+        self.0.say("seal".into());
+        0
+    }
+}
+
+/// A keeper on a thread of a test.
+struct Stage {
+    script: Arc<Script>,
+    memory: MemoryRegister,
+    background: Background<Vec<State>>,
+    kept: Kept<ScriptedRegister, ScriptedClock>,
+}
+
+impl Stage {
+    /// A keeper of some leases, at the time 1 s, over a register that has the time of the script.
+    fn new(memory: &MemoryRegister, bits: u32, names: &[&str]) -> Self {
+        SCRIPTED_MS.set(Some(SCRIPTED_MS.get().unwrap_or(1_000)));
+        let script = Arc::new(Script::default());
+        let space = Space::lanes(bits).unwrap();
+        let lease = |name: &&str| Lease {
+            config: Config {
+                space: space.clone(),
+                name: Name::parse(name).unwrap(),
+                horizon_ms: HORIZON_MS,
+                max_skew_ms: SKEW_MS,
+                any_lead: false,
+                must_exist: false,
+            },
+            tenant: Box::new(ScriptedTenant(Arc::clone(&script))),
+        };
+        let leases: Vec<_> = names.iter().map(lease).collect();
+        let states = leases.iter().map(|lease| State::new(&lease.config, Promise::Strong)).collect();
+        let (background, owner) = Background::in_thread(Arc::default(), states);
+        let register = ScriptedRegister(memory.clone(), Arc::clone(&script));
+        let clock = BelievedClock::new(ScriptedClock(Arc::clone(&script)), SKEW_MS);
+        let kept = Kept::new(register, clock, space, leases, owner);
+        Self { script, memory: memory.clone(), background, kept }
+    }
+
+    /// Works until it sleeps or ends, as the thread does for one keeper.
+    fn work(&mut self) -> Next {
+        loop {
+            let next = self.kept.proceed();
+            if next != Next::List {
+                return next;
+            }
+            let asked_ms = monotonic_ms();
+            let records = self.kept.list(&Listing::default());
+            self.kept.take_list(&Listed { asked_ms, answered_ms: monotonic_ms(), records });
+        }
+    }
+
+    /// Works until this time.
+    fn run_until(&mut self, end_ms: u64) {
+        while let Next::Sleep { until_ms, .. } = self.work()
+            && until_ms <= end_ms
+        {
+            assert!(until_ms > monotonic_ms(), "it does not sleep");
+            SCRIPTED_MS.set(Some(until_ms));
+        }
+        SCRIPTED_MS.set(Some(end_ms));
+    }
+
+    /// Returns what was done since the last call.
+    fn done(&self) -> Vec<String> {
+        std::mem::take(&mut lock(&self.script.log))
+    }
+
+    /// Returns how often this was done since the last call.
+    fn counts<const N: usize>(&self, what: [&str; N]) -> [usize; N] {
+        let done = self.done();
+        what.map(|what| done.iter().filter(|done| *done == what).count())
+    }
+
+    fn states(&self) -> MutexGuard<'_, Vec<State>> {
+        self.background.state().unwrap()
+    }
+
+    fn state(&self) -> State {
+        self.states()[0].clone()
+    }
+}
+
+const START: [&str; 9] = [
+    "list",
+    "time",
+    "write lanes/meta",
+    "list",
+    "write lanes/1/00000",
+    "seal",
+    "start 0",
+    "read register",
+    "write register",
+];
+
+#[test]
+fn a_start_and_an_idle_lease_make_few_calls() {
+    let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
+    assert_eq!(keeper.work(), Next::Sleep { until_ms: 1_000 + HORIZON_MS / 4, is_seeking: false });
+    assert_eq!(keeper.done(), START);
+    assert_eq!(keeper.kept.take_written(), ["lanes/meta", "lanes/1/00000"]);
+    assert_eq!(keeper.kept.take_written(), [""; 0]);
+    assert_eq!(keeper.kept.prefix(), "lanes/");
+    keeper.run_until(1_000 + 600_000);
+    // Every quarter of the horizon, every 10 s, and every minute.
+    let counts = keeper.counts(["write lanes/1/00000", "raise", "time", "list", "read register", "seal", "start 0"]);
+    assert_eq!(counts, [240, 240, 60, 10, 0, 0, 0]);
+}
+
+#[test]
+fn the_state_says_what_was_found_and_granted() {
+    let memory = MemoryRegister::new();
+    let mut keeper = Stage::new(&memory, 1, &["a"]);
+    assert_eq!((keeper.state().start, keeper.state().is_given_back), (Start::Asking, true));
+    keeper.script.set_store(200);
+    keeper.work();
+    let state = keeper.state();
+    let status = &state.status;
+    let lane = status.lane.unwrap();
+    let space_id = crate::admin::view(&mut memory.clone(), "lanes").unwrap().meta.space_id;
+    assert_eq!(status.phase, Phase::Holding);
+    assert_eq!(status.space_id, Some(space_id));
+    assert_eq!(status.register_id, crate::admin::register_id(&mut memory.clone()).unwrap());
+    assert_eq!((status.store_ahead_ms, status.is_new_register), (Some(200), true));
+    assert_eq!(status.others, Some(Others { lanes: 0, lead: Duration::ZERO, age: Duration::ZERO }));
+    assert_eq!(status.nearest_lane, Some(Duration::ZERO));
+    assert_eq!(status.ceiling_ms, Some(T + 1_000 + HORIZON_MS));
+    assert_eq!((status.renewals, status.lost, status.last_error.clone()), (1, 0, None));
+    assert_eq!((state.stopped.clone(), state.far_ahead, state.held_by_others), (None, None, 0));
+    assert_eq!((state.next_ms, state.next_time_out_ms), (3_500, None));
+    assert_eq!((state.start, state.is_refused, state.is_given_back), (Start::Answered, false, false));
+    assert_eq!((state.renewed_at_ms, state.surveyed_at_ms), (Some(1_000), 1_000));
+    assert_eq!((state.follows_ms, state.granted_ms, state.answered_ms), (HORIZON_MS + 2 * SKEW_MS, 0, 0));
+
+    // Another process finds the first one.
+    let mut second = Stage::new(&memory, 1, &["b"]);
+    second.work();
+    let state = second.state();
+    assert!(!state.status.is_new_register);
+    assert_eq!(state.status.lane, Some(1 - lane));
+    let lead = Duration::from_millis(HORIZON_MS);
+    assert_eq!(state.status.others, Some(Others { lanes: 1, lead, age: Duration::ZERO }));
+    assert_eq!(state.granted_ms, T + 1_000 + HORIZON_MS);
+
+    // A third one finds no lane, and says when the next one can be taken.
+    let mut third = Stage::new(&memory, 1, &["c"]);
+    let next = third.work();
+    assert!(
+        matches!(next, Next::Sleep { is_seeking: true, until_ms } if (1_037..=1_075).contains(&until_ms)),
+        "{next:?}"
+    );
+    let state = third.state();
+    assert_eq!((state.status.phase, state.held_by_others), (Phase::Seeking, 2));
+    assert_eq!(state.next_time_out_ms, Some(1_000 + HORIZON_MS));
+    assert!(state.is_given_back);
+}
+
+#[test]
+fn a_change_is_announced_and_a_wake_without_one_is_not() {
+    let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
+    keeper.work();
+    let count = keeper.background.changes().count();
+    assert!(count > 0);
+    keeper.work();
+    assert_eq!(
+        keeper.background.changes().count(),
+        count,
+        "a call that is refused wakes the keeper, and waits for news"
+    );
+    SCRIPTED_MS.set(Some(3_500));
+    keeper.work();
+    assert!(keeper.background.changes().count() > count, "the ceiling was raised");
+}
+
+#[test]
+fn a_store_without_a_time_is_asked_once() {
+    let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
+    keeper.script.set_store(i64::MIN);
+    keeper.run_until(100_000);
+    assert_eq!(keeper.counts(["time", "start 0"]), [1, 1]);
+    assert_eq!(keeper.state().status.store_ahead_ms, None);
+}
+
+#[test]
+fn a_time_that_cannot_be_read_is_asked_for_before_each_action_until_it_is_known() {
+    let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
+    keeper.script.time_fails.store(true, Ordering::Relaxed);
+    keeper.work();
+    assert_eq!(
+        keeper.done(),
+        [
+            "list",
+            "time",
+            "write lanes/meta",
+            "time",
+            "list",
+            "time",
+            "write lanes/1/00000",
+            "time",
+            "seal",
+            "start 0",
+            "time",
+            "read register",
+            "write register"
+        ]
+    );
+    keeper.script.time_fails.store(false, Ordering::Relaxed);
+    keeper.work();
+    assert_eq!(keeper.counts(["time"]), [1]);
+    // It is known now, so a failure costs no call more.
+    keeper.script.time_fails.store(true, Ordering::Relaxed);
+    keeper.run_until(1_000 + 60_000);
+    assert_eq!(keeper.counts(["time"]), [6]);
+    assert_eq!(keeper.state().status.store_ahead_ms, Some(0));
+    assert_eq!(keeper.state().status.last_error, None, "the lease does not need it");
+}
+
+/// A register with one holder, whose ceiling is this far ahead of the time of the script, and with a store whose time is an hour behind.
+fn in_doubt(holder_ahead_ms: i64) -> Stage {
+    let memory = MemoryRegister::new();
+    let mut holder = Stage::new(&memory, 1, &["holder"]);
+    holder.script.clock_ahead_ms.store(holder_ahead_ms, Ordering::Relaxed);
+    holder.script.set_store(holder_ahead_ms);
+    holder.work();
+    let keeper = Stage::new(&memory, 1, &["a"]);
+    keeper.script.set_store(-HOUR_MS);
+    // It has no thread either, and stays silent.
+    std::mem::forget(holder);
+    keeper
+}
+
+#[test]
+fn the_lanes_are_listed_with_pauses_while_clocks_are_judged() {
+    let mut keeper = in_doubt(0);
+    let next = keeper.work();
+    assert_eq!(next, Next::Sleep { until_ms: 1_075, is_seeking: true });
+    assert_eq!(keeper.done(), ["list", "time", "list"]);
+    let state = keeper.state();
+    assert_eq!((state.start, state.next_ms), (Start::Judging, 1_075));
+    assert_eq!(keeper.work(), next, "it was woken early");
+    assert_eq!(keeper.done(), [""; 0]);
+    // A silent holder may be alive for half of its horizon.
+    keeper.run_until(5_999);
+    assert_eq!(keeper.counts(["list", "write lanes/1/00000", "write lanes/1/00001"]), [66, 0, 0]);
+    keeper.run_until(8_000);
+    let state = keeper.state();
+    assert_eq!((state.status.phase, state.start), (Phase::Holding, Start::Answered));
+    assert_eq!(
+        state.status.ceiling_ms.unwrap() / 1_000,
+        (T + 6_000 + HORIZON_MS - 3_600_000) / 1_000,
+        "the store's time"
+    );
+}
+
+#[test]
+fn a_store_that_fails_while_clocks_are_judged_keeps_no_lease_from_a_lane() {
+    let mut keeper = in_doubt(0);
+    let mut lists = 0;
+    loop {
+        match keeper.kept.proceed() {
+            Next::List => {
+                lists += 1;
+                // The watch begins again each time, so it would never end.
+                keeper.memory.set_down(lists % 2 == 0);
+                let (asked_ms, records) = (monotonic_ms(), keeper.kept.list(&Listing::default()));
+                keeper.kept.take_list(&Listed { asked_ms, answered_ms: asked_ms, records });
+                keeper.memory.set_down(false);
+            }
+            Next::Sleep { until_ms, is_seeking: true } => SCRIPTED_MS.set(Some(until_ms)),
+            Next::Sleep { .. } => break,
+            Next::End => panic!("it has ended"),
+        }
+    }
+    assert_eq!((keeper.state().status.phase, keeper.state().start), (Phase::Holding, Start::Answered));
+    assert!(monotonic_ms() < 1_000 + HORIZON_MS / 4, "it took {} ms", monotonic_ms() - 1_000);
+}
+
+#[test]
+fn nothing_is_judged_where_the_clocks_agree() {
+    let mut keeper = in_doubt(0);
+    keeper.script.set_store(500);
+    keeper.work();
+    assert_eq!(keeper.state().status.phase, Phase::Holding);
+    assert_eq!(keeper.counts(["list"]), [1]);
+}
+
+#[test]
+fn an_error_is_shown_until_an_answer_and_one_that_lasts_is_told_apart() {
+    let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
+    keeper.memory.set_down(true);
+    let next = keeper.work();
+    assert!(matches!(next, Next::Sleep { is_seeking: true, .. }), "{next:?}");
+    assert_eq!(keeper.done(), ["list"], "a store that is away is tried once at a time");
+    let state = keeper.state();
+    assert_eq!((state.start, state.is_refused), (Start::Asking, false));
+    assert_eq!(state.status.last_error.as_deref(), Some("the register in memory is set down"));
+    keeper.script.is_permanent.store(true, Ordering::Relaxed);
+    keeper.run_until(5_000);
+    assert!(keeper.state().is_refused);
+    keeper.memory.set_down(false);
+    keeper.run_until(20_000);
+    let state = keeper.state();
+    assert_eq!((state.status.phase, state.status.last_error, state.is_refused), (Phase::Holding, None, false));
+    // The next error is one of a write.
+    keeper.memory.set_down(true);
+    keeper.done();
+    keeper.run_until(23_000);
+    let state = keeper.state();
+    assert!(state.is_refused && state.status.last_error.is_some());
+    assert_eq!((state.start, state.status.phase), (Start::Answered, Phase::Holding));
+    let [writes, times, lists] = keeper.counts(["write lanes/1/00000", "time", "list"]);
+    assert!(writes == 1 && times <= 1 && lists == 0, "{writes} writes, {times} times, {lists} lists");
+}
+
+#[test]
+fn a_close_gives_the_lane_back_and_ends() {
+    let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
+    keeper.work();
+    keeper.done();
+    keeper.background.end();
+    assert_eq!(keeper.work(), Next::End);
+    assert_eq!(keeper.done(), ["seal", "write lanes/1/00000"]);
+    let state = keeper.state();
+    assert_eq!((state.status.phase, state.stopped), (Phase::Stopped, Some(Stopped::Closed)));
+    assert!(state.is_given_back);
+    let record = LaneRecord::parse(&keeper.memory.read("lanes/1/00000").unwrap().unwrap()).unwrap();
+    assert_eq!(record.state, crate::record::LaneState::Free);
+}
+
+#[test]
+fn a_close_makes_no_call_after_one_that_has_failed() {
+    let mut keeper = Stage::new(&MemoryRegister::new(), 1, &["a", "b"]);
+    keeper.work();
+    keeper.done();
+    keeper.background.end();
+    keeper.memory.set_down(true);
+    assert_eq!(keeper.work(), Next::End);
+    let done = keeper.done();
+    let calls = done.iter().filter(|done| !done.starts_with("seal")).count();
+    assert_eq!((calls, done.len()), (1, 3), "{done:?}");
+    for state in keeper.states().iter() {
+        assert_eq!((state.status.phase, state.is_given_back), (Phase::Stopped, false));
+    }
+}
+
+#[test]
+fn a_close_before_the_first_lane_makes_no_call() {
+    let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
+    keeper.background.end();
+    assert_eq!(keeper.work(), Next::End);
+    assert_eq!(keeper.done(), ["seal"]);
+    assert!(keeper.state().is_given_back);
+}
+
+#[test]
+fn the_end_says_that_all_leases_have_stopped_and_which_lanes_are_held() {
+    let (memory, mut keepers) = (MemoryRegister::new(), Vec::new());
+    for (panic, phase) in [(None, Phase::Holding), (Some("on purpose"), Phase::Seeking)] {
+        let mut keeper = Stage::new(&memory, 0, &["a"]);
+        if phase == Phase::Seeking {
+            keeper = Stage::new(&memory, 0, &["b"]);
+        }
+        keeper.work();
+        assert_eq!(keeper.state().status.phase, phase);
+        let count = keeper.background.changes().count();
+        keeper.kept.end(panic.map(|panic| Box::new(panic) as Box<dyn Any + Send>));
+        let state = keeper.state();
+        assert_eq!((state.status.phase, state.stopped), (Phase::Stopped, Some(Stopped::Closed)));
+        assert!(!state.is_given_back, "a write may be under way");
+        assert_eq!(keeper.background.changes().count() - count, u64::from(panic.is_some()));
+        keepers.push(keeper);
+    }
+}
+
+#[test]
+fn leases_of_one_keeper_take_turns_and_end_together() {
+    let mut keeper = Stage::new(&MemoryRegister::new(), 1, &["a", "b", "c"]);
+    let Next::Sleep { until_ms, is_seeking } = keeper.work() else { panic!("it has ended") };
+    assert!(is_seeking, "there are two lanes");
+    let phases: Vec<_> = keeper.states().iter().map(|state| state.status.phase).collect();
+    assert_eq!(phases, [Phase::Holding, Phase::Holding, Phase::Seeking]);
+    assert_eq!(until_ms, keeper.states().iter().map(|state| state.next_ms).min().unwrap());
+    let others = keeper.state().status.others.unwrap();
+    assert_eq!(others.lanes, 0, "lanes of this process");
+    // The third one waits for lanes of this process, which renews them.
+    keeper.run_until(60_000);
+    let phases: Vec<_> = keeper.states().iter().map(|state| (state.status.phase, state.status.lost)).collect();
+    assert_eq!(phases, [(Phase::Holding, 0), (Phase::Holding, 0), (Phase::Seeking, 0)]);
+    keeper.background.end();
+    assert_eq!(keeper.work(), Next::End);
+    assert!(keeper.states().iter().all(|state| state.is_given_back));
+}
+
+#[test]
+fn a_lane_that_was_lost_is_one_of_others() {
+    let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
+    keeper.work();
+    crate::admin::free(&mut keeper.memory.clone(), "lanes", 0, crate::admin::FreeIf::Forced).unwrap();
+    let mut second = Stage::new(&keeper.memory, 0, &["b"]);
+    second.run_until(3_500);
+    assert_eq!(second.state().status.phase, Phase::Holding);
+    assert!(matches!(keeper.work(), Next::Sleep { is_seeking: true, .. }));
+    let state = keeper.state();
+    assert_eq!((state.status.phase, state.status.lost, state.is_given_back), (Phase::Lost, 1, true));
+    assert_eq!(state.status.others.unwrap().lanes, 1);
+}
