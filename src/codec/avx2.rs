@@ -9,8 +9,9 @@
 #![allow(unsafe_code, reason = "the instructions need a check of the processor, and load and store through pointers")]
 
 use core::arch::x86_64::{
-    __m128i, _mm_cvtsi128_si32, _mm_extract_epi64, _mm_loadu_si128, _mm_set_epi64x, _mm_storeu_si128,
-    _mm256_castsi256_si128, _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_set_m128i, _mm256_storeu_si256,
+    __m128i, _mm_cvtsi64_si128, _mm_cvtsi128_si32, _mm_extract_epi64, _mm_insert_epi16, _mm_loadu_si128,
+    _mm_srli_epi32, _mm_storeu_si128, _mm256_castsi256_si128, _mm256_extracti128_si256, _mm256_loadu_si256,
+    _mm256_set_m128i, _mm256_srli_epi32, _mm256_storeu_si256,
 };
 
 use super::alphabet::{RADIX, STANDARD};
@@ -35,11 +36,7 @@ impl Avx2 {
         if !avx2_is_allowed() {
             return None;
         }
-        #[cfg(any(test, feature = "std"))]
-        let has_avx2 = std::arch::is_x86_feature_detected!("avx2"); // std asks the processor once
-        #[cfg(not(any(test, feature = "std")))]
-        let has_avx2 = cfg!(target_feature = "avx2");
-        if has_avx2 { Some(Self(())) } else { None }
+        if has_avx2() { Some(Self(())) } else { None }
     }
 
     /// Writes the text of an ID.
@@ -77,6 +74,33 @@ impl Avx2 {
     }
 }
 
+/// Returns whether the processor has AVX2.
+///
+/// std caches the answer too, but in a word of all features: five instructions for each call instead of two.
+#[cfg(any(test, feature = "std"))]
+#[inline]
+fn has_avx2() -> bool {
+    use crate::sync::{Ordering, ProcessWord};
+
+    /// 1 once the processor is known to have AVX2.
+    static IS_KNOWN: ProcessWord = ProcessWord::new(0);
+
+    #[cold]
+    fn ask() -> bool {
+        let has_avx2 = std::arch::is_x86_feature_detected!("avx2");
+        IS_KNOWN.store(has_avx2.into(), Ordering::Relaxed);
+        has_avx2
+    }
+    // ORDERING: all threads find the same answer, and it guards no other memory.
+    cfg!(target_feature = "avx2") || IS_KNOWN.load(Ordering::Relaxed) == 1 || ask()
+}
+
+/// Without `std`, the compilation target decides.
+#[cfg(not(any(test, feature = "std")))]
+fn has_avx2() -> bool {
+    cfg!(target_feature = "avx2")
+}
+
 /// Bytes of a lane.
 const WIDTH: usize = 16;
 /// Lines in a step.
@@ -87,26 +111,26 @@ const ZERO: u8 = 0x80;
 // NOTE: the tables below are written for these widths.
 const _: () = assert!(DIGIT_BITS == 5 && DIGITS == 16 && GROUP_DIGITS == 4);
 
-/// The two bytes of an ID that hold each pair of digits: pairs 0 and 4, 1 and 5, 2 and 6, 3 and 7. The two pairs that
-/// share 32 bits begin at the same bit of their bytes, because AVX2 cannot shift units of 16 bits by different counts.
-const PAIRS: [u8; WIDTH] = [8, 9, 3, 4, 7, 8, 2, 3, 6, 7, 1, 2, 5, 6, 0, 1];
-/// How far to shift each 32 bits, so that a pair is at the top of its 16 bits.
-const TO_TOP: [u8; WIDTH] = [0, 0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0, 6, 0, 0, 0];
-/// How far to shift a pair down, so that its first digit is in the low byte.
-const FIRST_SHIFT: i32 = (u16::BITS - DIGIT_BITS).cast_signed();
-/// How far to shift a pair up, so that its second digit is at the low end of the high byte.
-const SECOND_SHIFT: i32 = (2 * DIGIT_BITS - u8::BITS).cast_signed();
-/// The bits of the second digit in the high byte.
-const SECOND: [u8; WIDTH] = repeat([0, RADIX as u8 - 1]);
+/// The two bytes of an ID that hold each pair of digits. The last two pairs come first, so that the last group of a text
+/// is at the low end, from where it can be stored without a shuffle.
+const PAIRS: [u8; WIDTH] = [1, 2, 0, 1, 8, 9, 7, 8, 6, 7, 5, 6, 3, 4, 2, 3];
+/// The factor that moves each pair to the top of its 16 bits. AVX2 cannot shift units of 16 bits by different counts.
+const TO_TOP: [u8; WIDTH] = [1 << 4, 0, 1 << 6, 0, 1, 0, 1 << 2, 0, 1 << 4, 0, 1 << 6, 0, 1, 0, 1 << 2, 0];
+/// How far to shift a pair down, so that its first digit is at the low end of the high byte. Its second digit is then at
+/// the top of the low byte.
+const SPLIT_SHIFT: i32 = (u8::BITS - DIGIT_BITS).cast_signed();
+/// The bits of the two digits then.
+const SPLIT: [u8; WIDTH] = repeat([(RADIX as u8 - 1) << SPLIT_SHIFT, RADIX as u8 - 1]);
+/// Weights that exchange the two digits and move the second one to the low end of its byte.
+const EXCHANGE: [u8; WIDTH] = repeat([1 << (u8::BITS - SPLIT_SHIFT.cast_unsigned()), 1]);
 
 /// The first 16 bytes of a text, from digits in the order of [`PAIRS`].
-const HEAD: [u8; WIDTH] = [0, 1, 4, 5, ZERO, 8, 9, 12, 13, ZERO, 2, 3, 6, 7, ZERO, 10];
+const HEAD: [u8; WIDTH] = [4, 5, 6, 7, ZERO, 8, 9, 10, 11, ZERO, 12, 13, 14, 15, ZERO, 0];
 /// The dashes in the first 16 bytes.
 const HEAD_DASHES: [u8; WIDTH] = [0, 0, 0, 0, b'-', 0, 0, 0, 0, b'-', 0, 0, 0, 0, b'-', 0];
-/// The last 3 bytes of a text and an unused byte, from digits in the order of [`PAIRS`].
-const END: [u8; WIDTH] = repeat([11, 14, 15, ZERO]);
-/// The last 4 bytes of a text, of which the first is the last one of [`HEAD`].
-const LAST_GROUP: [u8; WIDTH] = repeat([10, 11, 14, 15]);
+/// How far to shift the last 4 bytes of a text down, of which the first is the last one of [`HEAD`]. An unused byte of 0
+/// follows the others.
+const END_SHIFT: i32 = u8::BITS.cast_signed();
 
 /// The last 12 digits of a text, from its last 16 bytes.
 const TAIL: [u8; WIDTH] = [ZERO, ZERO, ZERO, ZERO, 2, 3, 4, 5, 7, 8, 9, 10, 12, 13, 14, 15];
@@ -181,16 +205,14 @@ macro_rules! steps {
 
         use super::*;
 
-        /// Returns the text of the ID in each lane: the first 16 bytes, and the digits at the places of `end`.
+        /// Returns the text of the ID in each lane: the first 16 bytes, and the last 4 at the low end.
         #[target_feature(enable = "avx2")]
         #[inline]
-        pub(super) fn encode(ids: Lanes, end: &[u8; WIDTH]) -> (Lanes, Lanes) {
-            let pairs = sllv_epi32(shuffle_epi8(ids, table(&PAIRS)), table(&TO_TOP));
-            let first = srli_epi16::<FIRST_SHIFT>(pairs);
-            let second = and(slli_epi16::<SECOND_SHIFT>(pairs), table(&SECOND));
-            let digits = map(or(first, second), &TO_DIGIT);
-            let head = or(shuffle_epi8(digits, table(&HEAD)), table(&HEAD_DASHES));
-            (head, shuffle_epi8(digits, table(end)))
+        pub(super) fn encode(ids: Lanes) -> (Lanes, Lanes) {
+            let pairs = mullo_epi16(shuffle_epi8(ids, table(&PAIRS)), table(&TO_TOP));
+            let split = and(srli_epi16::<SPLIT_SHIFT>(pairs), table(&SPLIT));
+            let digits = map(maddubs_epi16(split, table(&EXCHANGE)), &TO_DIGIT);
+            (or(shuffle_epi8(digits, table(&HEAD)), table(&HEAD_DASHES)), digits)
         }
 
         /// Returns the ID of the text in each lane, from its first and its last 16 bytes. `None` if a lane has no text.
@@ -231,9 +253,9 @@ mod one {
     steps! {
         __m128i as Lanes, _mm_add_epi8 as add_epi8, _mm_and_si128 as and, _mm_blend_epi32 as blend_epi32,
         _mm_madd_epi16 as madd_epi16, _mm_maddubs_epi16 as maddubs_epi16, _mm_min_epu8 as min_epu8,
-        _mm_or_si128 as or, _mm_shuffle_epi8 as shuffle_epi8, _mm_slli_epi16 as slli_epi16,
-        _mm_slli_epi64 as slli_epi64, _mm_sllv_epi32 as sllv_epi32, _mm_srli_epi16 as srli_epi16,
-        _mm_srli_epi64 as srli_epi64, _mm_subs_epu8 as subs_epu8, _mm_testz_si128 as testz, _mm_xor_si128 as xor
+        _mm_mullo_epi16 as mullo_epi16, _mm_or_si128 as or, _mm_shuffle_epi8 as shuffle_epi8,
+        _mm_slli_epi64 as slli_epi64, _mm_srli_epi16 as srli_epi16, _mm_srli_epi64 as srli_epi64,
+        _mm_subs_epu8 as subs_epu8, _mm_testz_si128 as testz, _mm_xor_si128 as xor
     }
 
     const FIRST_GROUP: i32 = 0b0001;
@@ -252,10 +274,9 @@ mod two {
     steps! {
         __m256i as Lanes, _mm256_add_epi8 as add_epi8, _mm256_and_si256 as and, _mm256_blend_epi32 as blend_epi32,
         _mm256_madd_epi16 as madd_epi16, _mm256_maddubs_epi16 as maddubs_epi16, _mm256_min_epu8 as min_epu8,
-        _mm256_or_si256 as or, _mm256_shuffle_epi8 as shuffle_epi8, _mm256_slli_epi16 as slli_epi16,
-        _mm256_slli_epi64 as slli_epi64, _mm256_sllv_epi32 as sllv_epi32, _mm256_srli_epi16 as srli_epi16,
-        _mm256_srli_epi64 as srli_epi64, _mm256_subs_epu8 as subs_epu8, _mm256_testz_si256 as testz,
-        _mm256_xor_si256 as xor
+        _mm256_mullo_epi16 as mullo_epi16, _mm256_or_si256 as or, _mm256_shuffle_epi8 as shuffle_epi8,
+        _mm256_slli_epi64 as slli_epi64, _mm256_srli_epi16 as srli_epi16, _mm256_srli_epi64 as srli_epi64,
+        _mm256_subs_epu8 as subs_epu8, _mm256_testz_si256 as testz, _mm256_xor_si256 as xor
     }
 
     const FIRST_GROUP: i32 = 0b0001_0001;
@@ -270,25 +291,25 @@ mod two {
 #[target_feature(enable = "avx2")]
 #[inline]
 fn encode(value: u128, text: &mut [u8; TEXT_LEN]) {
-    let (head, end) = one::encode(id_of(value), &LAST_GROUP);
+    let (head, last) = one::encode(id_of(value));
     // PANIC: a text is longer than 16 bytes. Two stores that overlap are one less than 16, 2 and 1 bytes.
     store(head, text.first_chunk_mut().expect("16 bytes"));
-    text[TEXT_LEN - GROUP_DIGITS..].copy_from_slice(&_mm_cvtsi128_si32(end).to_le_bytes());
+    text[TEXT_LEN - GROUP_DIGITS..].copy_from_slice(&_mm_cvtsi128_si32(last).to_le_bytes());
 }
 
 #[target_feature(enable = "avx2")]
 #[inline]
 fn padded(value: u128) -> [u8; PADDED_LEN] {
-    let (head, end) = one::encode(id_of(value), &END);
+    let (head, last) = one::encode(id_of(value));
     let mut text = [0; PADDED_LEN];
-    store_line(head, end, &mut text);
+    store_line(head, _mm_srli_epi32::<END_SHIFT>(last), &mut text);
     text
 }
 
 #[target_feature(enable = "avx2")]
 #[inline]
 fn id_of(value: u128) -> __m128i {
-    _mm_set_epi64x((value >> u64::BITS) as i64, value as i64)
+    _mm_insert_epi16::<4>(_mm_cvtsi64_si128(value as i64), (value >> u64::BITS) as i32)
 }
 
 #[target_feature(enable = "avx2")]
@@ -304,8 +325,8 @@ fn encode_lines(ids: &[MessageId], separator: u8, lines: &mut [[u8; LINE_LEN]]) 
     let (ids, lines) = (ids.as_chunks().0, lines.as_chunks_mut().0);
     let separator = two::table(&end_with(separator));
     for (ids, [first, second]) in ids.iter().zip(&mut *lines) {
-        let (head, end) = two::encode(load_ids(ids), &END);
-        let end = two::or(end, separator);
+        let (head, last) = two::encode(load_ids(ids));
+        let end = two::or(_mm256_srli_epi32::<END_SHIFT>(last), separator);
         store_line(_mm256_castsi256_si128(head), _mm256_castsi256_si128(end), first);
         store_line(_mm256_extracti128_si256::<1>(head), _mm256_extracti128_si256::<1>(end), second);
     }
@@ -328,7 +349,7 @@ fn decode_lines(lines: &[[u8; LINE_LEN]], separator: u8, ids: &mut [MessageId]) 
     STEP * steps
 }
 
-/// The byte after a text, at the unused place of [`END`].
+/// The byte after a text, in place of the unused byte.
 const fn end_with(separator: u8) -> [u8; WIDTH] {
     repeat([0, 0, 0, separator])
 }
