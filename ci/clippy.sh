@@ -1,15 +1,13 @@
 #!/usr/bin/env bash
 # The compiler and clippy have no warning for any target of any package. The lints are in each Cargo.toml. The tests with drivers and
-# servers, the chat and the recipes are compiled with clippy where they run: integrations.sh, stores.sh, chat.sh and examples.sh.
+# servers, the chat, the recipes and the fuzz targets are compiled with clippy where they run: integrations.sh, stores.sh, chat.sh,
+# examples.sh and fuzz.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # All packages use one target folder, because they share many dependencies.
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
-# Skips the build of libFuzzer, which takes four times as long as the rest of its package. Nothing is linked here.
-export CUSTOM_LIBFUZZER_PATH=/none
 
 cargo clippy --all-targets --all-features -- -D warnings
-RUSTFLAGS="${RUSTFLAGS:-} --cfg imid_levels --cfg imid_model" cargo clippy --manifest-path fuzz/Cargo.toml --locked --all-targets -- -D warnings
 cargo clippy --manifest-path benches/Cargo.toml --locked --all-targets -- -D warnings
 cargo clippy --manifest-path benches/faults/Cargo.toml --locked --all-targets -- -D warnings
 # The test harness needs std, so `--all-targets` does not work here.
