@@ -99,9 +99,10 @@
 //! | a fork of a process whose IDs are p ahead | p + 21 ms | 2 × p |
 //!
 //! The 21 ms are the next millisecond, up to 16 ms that spread the hosts that see one event, and 4 ms (or `max_lead`, if that
-//! is less) that full load may borrow. Events of different kinds add up. Under overload, so do restarts with a floor and
-//! hand-overs by [`raise_floor`](Generator::raise_floor) that are less than 30 ms apart: 1,000 of them 10 ms apart led to 8.1
-//! s, 40 ms apart to 1.02 s. `tests/faults/lead.rs` checks the rows. A fork uses the same code path as a floor.
+//! is less) that full load may borrow. The clock needs up to 34 ms more than the last column to catch up with the first two.
+//! Events of different kinds add up. Under overload, so do restarts with a floor and hand-overs by
+//! [`raise_floor`](Generator::raise_floor) that are less than 30 ms apart: 1,000 of them 10 ms apart led to 8.1 s, 40 ms apart to
+//! 1.02 s. `tests/faults/lead.rs` checks the rows. A fork uses the same code path as a floor.
 //!
 //! # Choosing a generator
 //!

@@ -123,6 +123,38 @@ fn after_an_id_from_elsewhere_or_a_floor_by_its_own_lead_and_21_ms() {
     }
 }
 
+/// The next millisecond and the spread are caught up at half speed as well.
+#[test]
+fn after_an_id_from_elsewhere_or_a_floor_for_twice_its_lead_and_34_ms() {
+    for jump in [0, 70, 2_000] {
+        let seen = MessageId::last_at(T + jump).unwrap();
+        // A spread is at most a quarter of the jump, and at most 16 ms.
+        let most = 2 * (jump + 1 + 16.min((jump + 1) / 4));
+        for is_floor in [false, true] {
+            let longest = (0..200).map(|seed| {
+                let clock = ManualClock::new(T);
+                let ids = host(seed).clock(&clock).build().unwrap();
+                ids.generate(room()).unwrap();
+                if is_floor {
+                    ids.raise_floor(seen)
+                } else {
+                    ids.observe(seen).unwrap()
+                }
+                let is_ahead = |now: &u64| {
+                    clock.set(*now);
+                    ahead(ids.generate(room()).unwrap(), *now) > 1
+                };
+                (T..T + most + 50).filter(is_ahead).max().map_or(0, |last| last + 1 - T)
+            });
+            let longest = longest.max().unwrap();
+            assert!(
+                (most.saturating_sub(12)..=most).contains(&longest),
+                "{longest} ms after {jump} ms, at most {most}"
+            );
+        }
+    }
+}
+
 /// Each start may borrow a few milliseconds again. So restarts add up if they come sooner than the clock makes it good.
 #[test]
 fn after_restarts_under_overload_40_ms_apart_by_the_lead_and_10_ms_apart_without_a_bound() {
