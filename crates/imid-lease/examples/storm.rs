@@ -3,7 +3,8 @@
 //!
 //! A post locks the room, reads its last ID, mints after it and stores. `how=observe` does it in the four steps that
 //! `generate_after` replaces. A crash cuts the process from the register, so that it gives nothing back, and starts it again under
-//! its name. `ids=FILE` writes each ID with its room, in the order of the posts: `imid check` counts duplicates and faults of order.
+//! its name. `register=URL` is a server, such as `postgres://user:password@host/database`, in place of the memory of this process; the
+//! example then needs the feature of the store. `ids=FILE` writes each ID with its room, in the order of the posts: `imid check` counts duplicates and faults of order.
 
 #![expect(clippy::cast_precision_loss, reason = "figures for people")]
 
@@ -18,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use imid::clock::{Clock, ClockError, SystemClock};
 use imid::{MessageId, SessionTag, SessionType};
-use imid_lease::register::MemoryRegister;
+use imid_lease::register::{DEFAULT_TIME_LIMIT, MemoryRegister, open_url};
 use imid_lease::{LaneOptions, LeaseError, LeasedGenerator, Promise, Register, RegisterError};
 
 const STRIPES: usize = 64;
@@ -53,6 +54,7 @@ struct Storm {
     how: How,
     rooms: usize,
     time: Duration,
+    register: Option<String>,
     ids: Option<String>,
 }
 
@@ -69,6 +71,7 @@ impl Default for Storm {
             how: How::After,
             rooms: 20,
             time: Duration::from_secs(70),
+            register: None,
             ids: None,
         }
     }
@@ -93,18 +96,18 @@ struct Outcome {
 
 /// A register that a killed process does not reach anymore.
 struct Cut {
-    register: MemoryRegister,
+    register: Box<dyn Register>,
     is_cut: Arc<AtomicBool>,
 }
 
 impl Cut {
-    /// One round trip.
-    fn call<T>(&mut self, call: impl FnOnce(&mut MemoryRegister) -> T) -> Result<T, RegisterError> {
+    /// One round trip, of 1 ms at least.
+    fn call<T>(&mut self, call: impl FnOnce(&mut dyn Register) -> T) -> Result<T, RegisterError> {
         thread::sleep(Duration::from_millis(1));
         if self.is_cut.load(Ordering::SeqCst) {
             return Err(RegisterError::new("the process is dead"));
         }
-        Ok(call(&mut self.register))
+        Ok(call(&mut *self.register))
     }
 }
 
@@ -173,6 +176,7 @@ impl Storm {
                 ("restarts", "turn") => (storm.restarts, storm.every) = (Restarts::Turn, Duration::from_secs(1)),
                 ("how", "after") => storm.how = How::After,
                 ("how", "observe") => storm.how = How::Observe,
+                ("register", url) => storm.register = Some(url.into()),
                 ("ids", file) => storm.ids = Some(file.into()),
                 _ => panic!("unknown argument {argument:?}"),
             }
@@ -180,7 +184,7 @@ impl Storm {
         storm
     }
 
-    fn open(&self, at: usize, register: &MemoryRegister) -> Gateway {
+    fn open(&self, at: usize, memory: &MemoryRegister) -> Gateway {
         let is_cut = Arc::new(AtomicBool::new(false));
         let half = self.offset_ms / 2;
         let clock = Shifted(Arc::new(AtomicI64::new(if at.is_multiple_of(2) { half } else { -half })));
@@ -192,7 +196,11 @@ impl Storm {
             .max_lead(self.max_skew / 5)
             .stripes::<STRIPES>()
             .clock(clock);
-        let register = Cut { register: register.clone(), is_cut: Arc::clone(&is_cut) };
+        let register: Box<dyn Register> = match &self.register {
+            Some(url) => open_url(url, DEFAULT_TIME_LIMIT).expect("a register"),
+            None => Box::new(memory.clone()),
+        };
+        let register = Cut { register, is_cut: Arc::clone(&is_cut) };
         Gateway { ids: LeasedGenerator::open(register, options).expect("settings that fit"), is_cut }
     }
 
@@ -218,8 +226,8 @@ impl Storm {
     }
 
     fn run(&self) -> Outcome {
-        let register = MemoryRegister::new();
-        let gateways: Vec<_> = (0..self.gateways).map(|at| Mutex::new(self.open(at, &register))).collect();
+        let memory = MemoryRegister::new();
+        let gateways: Vec<_> = (0..self.gateways).map(|at| Mutex::new(self.open(at, &memory))).collect();
         for gateway in &gateways {
             let opened = gateway.lock().unwrap().ids.wait_until_open(Duration::from_secs(60));
             opened.expect("a lane for each gateway");
@@ -245,7 +253,7 @@ impl Storm {
                     }
                 });
             }
-            self.restart(&gateways, &register, ends);
+            self.restart(&gateways, &memory, ends);
         });
         let mut outcome = outcome.into_inner().unwrap();
         self.check(rooms, &mut outcome);
@@ -280,7 +288,7 @@ impl Storm {
     }
 
     /// Kills and starts gateways until the end.
-    fn restart(&self, gateways: &[Mutex<Gateway>], register: &MemoryRegister, ends: Instant) {
+    fn restart(&self, gateways: &[Mutex<Gateway>], memory: &MemoryRegister, ends: Instant) {
         for turn in 0.. {
             thread::sleep(self.every.min(ends.saturating_duration_since(Instant::now())));
             if Instant::now() >= ends || self.restarts == Restarts::All && turn == 3 {
@@ -295,7 +303,7 @@ impl Storm {
                 gateway.is_cut.store(true, Ordering::SeqCst);
             }
             for (at, gateway) in &mut locked {
-                **gateway = self.open(*at, register);
+                **gateway = self.open(*at, memory);
             }
         }
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::background::Sleeper;
 use crate::changes::lock;
 use crate::clock::monotonic_ms;
-use crate::engine::Listing;
+use crate::engine::{FRESH_MS, Listing};
 
 /// What the thread does for one keeper. Its calls of the register are made one after another with those of all others.
 pub(crate) trait Job: Send {
@@ -114,7 +114,7 @@ impl KeeperThread {
 
     /// What the thread does.
     fn run(&self) {
-        let mut rota = Rota::default();
+        let mut rota = Rota { fresh_ms: FRESH_MS, ..Rota::default() };
         loop {
             if self.sleeper.take_wake() {
                 rota.wake(std::mem::take(&mut lock(&self.arrivals).jobs));
@@ -161,6 +161,8 @@ struct Rota {
     seeking: usize,
     /// The last turn was that of a job whose time had come, and that wrote.
     was_due: bool,
+    /// For how long a list is given to those who wait.
+    fresh_ms: u64,
 }
 
 struct Given {
@@ -214,7 +216,12 @@ impl Rota {
                     job.take_list(&given.listed);
                     given.written.iter().for_each(|key| job.note_written(key));
                 });
-                self.given = Some(given);
+                // From an older one, each of them would have to read the description of the space again.
+                if given.listed.answered_ms + self.fresh_ms > monotonic_ms() {
+                    self.given = Some(given);
+                } else {
+                    self.wait(given.numbers);
+                }
                 self.proceed(number);
             }
             return true;
@@ -439,7 +446,7 @@ mod tests {
     }
 
     fn rota(jobs: Vec<Seeker>) -> Rota {
-        let mut rota = Rota::default();
+        let mut rota = Rota { fresh_ms: 1 << 40, ..Rota::default() };
         rota.wake(jobs.into_iter().map(|job| Box::new(job) as Box<dyn Job>).collect());
         rota
     }
@@ -478,6 +485,18 @@ mod tests {
             ]
         );
         assert_eq!(rota.next_ms(), Some(u64::MAX - 1));
+    }
+
+    #[test]
+    fn a_list_that_is_not_fresh_any_more_is_given_to_one_only() {
+        let (log, said_all) = channel();
+        let mut rota = rota(vec![Seeker::new("a", "lanes/1", &log), Seeker::new("b", "lanes/2", &log)]);
+        rota.fresh_ms = 0;
+        while rota.step() {}
+        assert_eq!(
+            said(&said_all, 8).split_off(2),
+            ["a lists", "a takes it", "a sleeps, knows []", "b lists", "b takes it", "b sleeps, knows []"]
+        );
     }
 
     #[test]

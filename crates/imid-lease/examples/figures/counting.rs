@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use imid_lease::{Promise, Register, RegisterError};
 
@@ -16,6 +17,8 @@ pub(crate) struct Counts {
     writes: AtomicU64,
     conflicts: AtomicU64,
     failed: AtomicU64,
+    /// Of these, the ones that took long: the store may have worked for them in vain.
+    in_vain: AtomicU64,
 }
 
 impl Counts {
@@ -31,16 +34,27 @@ impl Counts {
 
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [lists, records, reads, times, writes, conflicts, failed] =
-            [&self.lists, &self.records, &self.reads, &self.times, &self.writes, &self.conflicts, &self.failed]
-                .map(|count| count.load(Ordering::Relaxed));
+        let [lists, records, reads, times, writes, conflicts, failed, in_vain] = [
+            &self.lists,
+            &self.records,
+            &self.reads,
+            &self.times,
+            &self.writes,
+            &self.conflicts,
+            &self.failed,
+            &self.in_vain,
+        ]
+        .map(|count| count.load(Ordering::Relaxed));
         write!(
             f,
             "{lists} lists of {records} records, {writes} writes ({conflicts} conflicts), {reads} reads, {times} times, \
-             {failed} failed"
+             {failed} failed, {in_vain} of them in vain"
         )
     }
 }
+
+/// A refusal is faster.
+const LONG: Duration = Duration::from_secs(1);
 
 /// A register whose calls are counted.
 pub(crate) struct Counting {
@@ -53,8 +67,16 @@ fn add(count: &AtomicU64, number: usize) {
 }
 
 impl Counting {
-    fn note<T>(&self, result: Result<T, RegisterError>) -> Result<T, RegisterError> {
-        add(&self.counts.failed, usize::from(result.is_err()));
+    fn note<T>(
+        &mut self,
+        call: impl FnOnce(&mut dyn Register) -> Result<T, RegisterError>,
+    ) -> Result<T, RegisterError> {
+        let begun = Instant::now();
+        let result = call(&mut *self.register);
+        if result.is_err() {
+            add(&self.counts.failed, 1);
+            add(&self.counts.in_vain, usize::from(begun.elapsed() >= LONG));
+        }
         result
     }
 }
@@ -62,28 +84,26 @@ impl Counting {
 impl Register for Counting {
     fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
         add(&self.counts.reads, 1);
-        let result = self.register.read(key);
-        self.note(result)
+        self.note(|register| register.read(key))
     }
 
     fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
         add(&self.counts.lists, 1);
-        let result = self.register.list(prefix);
+        let result = self.note(|register| register.list(prefix));
         add(&self.counts.records, result.as_ref().map_or(0, Vec::len));
-        self.note(result)
+        result
     }
 
     fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
         add(&self.counts.writes, 1);
-        let result = self.register.compare_and_set(key, seen, value);
+        let result = self.note(|register| register.compare_and_set(key, seen, value));
         add(&self.counts.conflicts, usize::from(matches!(result, Ok(false))));
-        self.note(result)
+        result
     }
 
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
         add(&self.counts.times, 1);
-        let result = self.register.now_ms();
-        self.note(result)
+        self.note(|register| register.now_ms())
     }
 
     fn promise(&self) -> Promise {

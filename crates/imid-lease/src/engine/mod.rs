@@ -28,7 +28,7 @@ pub use messages::Phase;
 pub(crate) use messages::{Action, Config, FarAhead, Grant, Moment, Outcome, Reply, Silence, Stopped};
 #[cfg(any(test, imid_model))]
 pub(crate) use renew::FOLLOW_GAP_MS;
-pub(crate) use seek::first_wait_ms;
+pub(crate) use seek::{FRESH_MS, first_wait_ms};
 
 /// The least time between two attempts to write.
 pub(crate) const MIN_GAP_MS: u64 = 100;
@@ -161,6 +161,8 @@ pub(crate) struct Engine {
     looking_for_ms: u64,
     answered_ms: u64,
     backoff: Backoff,
+    /// When it was last asked for an action: if that is a call, when the call began.
+    polled_at_ms: u64,
     /// When the lanes were listed, and when to list them again.
     listed_at_ms: u64,
     look_at_ms: u64,
@@ -216,6 +218,7 @@ impl Engine {
             acknowledged_at_ms: None,
             attempted_at_ms: None,
             backoff: Backoff::default(),
+            polled_at_ms: 0,
             listed_at_ms: 0,
             look_at_ms: 0,
             pause_ms: 0,
@@ -249,6 +252,7 @@ impl Engine {
     pub(crate) fn poll(&mut self, at: Moment, random: u128) -> Action {
         let token = Token(random as u64);
         self.random = (random >> 64) as u64;
+        self.polled_at_ms = at.mono_ms;
         self.note(at);
         self.begin_to_close();
         match &self.step {
@@ -344,13 +348,14 @@ impl Engine {
     }
 
     /// Returns the wait after a call that has failed. The store may be overloaded by all who wait, so those who have no room
-    /// to mint leave it to those who have.
+    /// to mint leave it to those who have, and who has waited long for an answer in vain is away for about as long.
     fn gap_ms(&self, at: Moment) -> u64 {
         let reached_ms = self.used_until_ms.max(at.now_ms.unwrap_or(0));
         let has_room = self.present.as_ref().is_some_and(|present| present.ceiling_ms > reached_ms);
         let horizon_ms = self.config.horizon_ms;
         let longest_ms = if has_room { horizon_ms / 8 } else { horizon_ms.min(LONGEST_GAP_MS) };
-        jittered(self.random, self.backoff.wait_ms(longest_ms)).max(SHORTEST_GAP_MS)
+        let took_ms = at.mono_ms.saturating_sub(self.polled_at_ms).min(longest_ms);
+        jittered(self.random, self.backoff.wait_ms(longest_ms).max(took_ms)).max(SHORTEST_GAP_MS)
     }
 
     fn stop(&mut self, why: Stopped) {

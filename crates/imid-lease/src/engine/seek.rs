@@ -25,6 +25,9 @@ const MANY_LANES: u64 = 128;
 /// The longest wait after a lost race, for the first time. Others are faster, so there are lanes.
 const RACE_MS: u64 = 1_000;
 
+/// For how long after a list a lane without a record is taken as if the list had just come. The answer could be as late as that.
+pub(crate) const FRESH_MS: u64 = 1_000;
+
 /// Returns the least wait between two lists of a space.
 pub(crate) fn first_wait_ms(space: &Space) -> u64 {
     (FIRST_WAIT_MS * u64::from(space.lane_count())).max(POLL_MS)
@@ -209,7 +212,7 @@ impl Engine {
         };
         let seen = &self.seen[usize::from(lane)];
         // A record guards itself. Without one, a recovery or another number of lanes since the list is in the description only.
-        let is_old = self.tries > 0 || self.listed_at_ms < at.mono_ms;
+        let is_old = self.tries > 0 || self.listed_at_ms + FRESH_MS < at.mono_ms;
         if seen.found.is_none() && is_old && self.confirmed.take() != Some(lane) {
             self.step = Step::Confirming { lane };
             return Action::Read { key: self.config.space.meta_key() };

@@ -80,6 +80,10 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 /// second, and a reply takes time.
 const DOUBT_MS: u64 = 2_000;
 
+/// How many records are asked for at once, in order. Each part of a list may take as long as a call: a member that a thousand
+/// processes ask for all records together is slow to complete any answer, and would have worked in vain for all who give up.
+const PART: usize = 512;
+
 /// The folder of the records. It is never empty, so a prefix of keys has an end.
 const ROOT: &str = "imid-register/";
 
@@ -118,8 +122,8 @@ impl EtcdRegister {
 
     /// Sets how long a call may take. The default is [`DEFAULT_TIME_LIMIT`].
     ///
-    /// After others that have failed, it may take one limit more for each of them, up to five, and the first call of a lease may take
-    /// five: a member that a whole fleet asks needs longer.
+    /// After others that failed or were answered late, and at the start of a lease, it may take up to five limits: a member that a whole
+    /// fleet asks needs longer.
     #[must_use]
     pub fn time_limit(mut self, time_limit: Duration) -> Self {
         self.time_limit = time_limit;
@@ -274,7 +278,13 @@ impl EtcdRegister {
         }
         let deadline = Deadline::of(self.time_limit.saturating_mul(self.patience));
         let result = calls(self, deadline);
-        self.patience = if result.is_ok() { 1 } else { (self.patience + 1).min(MOST_LIMITS) };
+        // After an answer that came late, the member is busy with others. It may become so with the next calls of all who start together.
+        let half_limits = 2 * deadline.start.elapsed().as_millis() / self.time_limit.as_millis().max(1);
+        let next = match &result {
+            Ok(_) => (self.patience - 1).max(1 + half_limits.min(u128::from(MOST_LIMITS)) as u32),
+            Err(_) => self.patience + 1,
+        };
+        self.patience = next.min(MOST_LIMITS);
         result
     }
 
@@ -415,8 +425,19 @@ impl EtcdRegister {
             self.listed = None;
             request["min_mod_revision"] = "0".into();
         }
-        let asked = Instant::now();
+        request["limit"] = PART.into();
+        let mut asked = Instant::now();
         let mut all = self.range(deadline, what, &request)?;
+        let mut missing = all.count.saturating_sub(all.pairs.len());
+        while missing > 0
+            && let Some((last, _)) = all.pairs.last()
+        {
+            request["key"] = encode(&format!("{ROOT}{last}\0")).into();
+            asked = Instant::now();
+            let part = self.range(Deadline::of(deadline.limit), what, &request)?;
+            missing = part.count.saturating_sub(part.pairs.len()).min(missing - 1);
+            all.pairs.extend(part.pairs);
+        }
         all.pairs.sort_unstable();
         let records = all.pairs.clone();
         self.listed = Listed::new(prefix, asked, all);

@@ -1,6 +1,7 @@
 //! PostgreSQL.
 
 use std::future::poll_fn;
+use std::mem;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 
@@ -39,7 +40,7 @@ remote_register! {
     ///
     /// **Weak** with `fsync` or `full_page_writes` off, and with an unlogged table. Also weak while `synchronous_standby_names` is
     /// empty if there are standbys, physical replication slots, or a timeline above 1: a failover to an asynchronous standby can
-    /// lose acknowledged writes, or has lost some. The settings are read every 10 s, and a register that was once weak stays weak
+    /// lose acknowledged writes, or has lost some. The settings are read again after at most 15 s, and a register that was once weak stays weak
     /// for its process. A standby that is not connected and has no slot cannot be seen.
     PostgresRegister, Postgres
 }
@@ -137,8 +138,13 @@ impl Postgres {
         Ok((config, place, tls))
     }
 
-    /// Connects to a server that takes writes.
-    pub(crate) async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<Connection, Failure> {
+    /// Connects to a server that takes writes. Returns its settings as well, and those of a table.
+    pub(crate) async fn connect(
+        &self,
+        settings: &Settings,
+        deadline: Deadline,
+        table: &str,
+    ) -> Result<(Connection, Row), Failure> {
         let mut config = self.config.clone();
         if config.get_application_name().is_none() {
             config.application_name(settings.connection_name());
@@ -162,7 +168,7 @@ impl Postgres {
             config.connect_timeout(settings.time_limit / u32::try_from(parts)?);
         }
         if servers == 1 {
-            return open_writer(&config, &encryption).await;
+            return open_writer(&config, &encryption, table).await;
         }
         // One that accepts a connection and then hangs leaves time for the others, and for the call.
         let part = deadline.limit / u32::try_from(servers + 1)?;
@@ -173,8 +179,8 @@ impl Postgres {
         let mut failure = Failure::from("expected a host");
         for index in (first..servers).chain(0..first) {
             let one = one_of(&config, index);
-            match timeout(part, open_writer(&one, &encryption)).await {
-                Ok(Ok(connection)) => return Ok(connection),
+            match timeout(part, open_writer(&one, &encryption, table)).await {
+                Ok(Ok(opened)) => return Ok(opened),
                 Ok(Err(error)) => failure = error,
                 Err(_) => failure = format!("no answer from {} within {part:?}", places(&one)).into(),
             }
@@ -201,7 +207,7 @@ type Encryption = Option<tokio_postgres_rustls::MakeRustlsConnect>;
 type Encryption = ();
 
 /// Connects to a server, and makes sure that it takes writes.
-async fn open_writer(config: &Config, encryption: &Encryption) -> Result<Connection, Failure> {
+async fn open_writer(config: &Config, encryption: &Encryption, table: &str) -> Result<(Connection, Row), Failure> {
     #[cfg(feature = "tls")]
     let opened = match encryption {
         None => open(config, NoTls).await,
@@ -216,11 +222,11 @@ async fn open_writer(config: &Config, encryption: &Encryption) -> Result<Connect
     #[cfg(not(feature = "tls"))]
     let ((), opened) = (*encryption, open(config, NoTls).await);
     let connection = opened?;
-    let row = connection.query_typed_one(IS_STANDBY_AND_IS_SYNCHRONOUS, &[]).await?;
-    if row.try_get(0)? {
+    let found = settings_of(&connection, table).await?;
+    if found.try_get(9)? {
         return Err("expected a server that takes writes, found a standby".into());
     }
-    Ok(Connection { is_synchronous: row.try_get(1)?, ..connection })
+    Ok((Connection { is_synchronous: is_synchronous(&found)?, ..connection }, found))
 }
 
 /// Returns the configuration with one of its servers only.
@@ -361,28 +367,25 @@ const UPDATE: &str = concat!(
     " RETURNING value"
 );
 
-/// One query: each costs a fleet that connects together a round trip more for each of its processes.
-const IS_STANDBY_AND_IS_SYNCHRONOUS: &str =
-    "SELECT pg_is_in_recovery(), current_setting('synchronous_standby_names') <> ''";
-
 /// Whether commits wait for a standby.
 const IS_SYNCHRONOUS: &str = "SELECT current_setting('synchronous_standby_names') <> ''";
 
 const EMPTIED: &str = "synchronous_standby_names was emptied while this process was connected, so commits that waited for a \
     standby were acknowledged without one";
 
-/// The timeline is in the first eight digits of the name of a log file. Functions stand where views would double what a new connection
-/// costs the server.
+/// The timeline is in the first eight digits of the name of a log file, which a standby has not. Functions stand where views would double
+/// what a new connection costs the server. One query: each is a round trip more for each process of a fleet that connects together.
 const SETTINGS: &str = "SELECT current_setting('fsync'), current_setting('full_page_writes'), \
     current_setting('synchronous_standby_names'), (SELECT count(*) FROM pg_stat_get_wal_senders()), \
     (SELECT relpersistence = 'u' FROM pg_class WHERE oid = to_regclass($1)), \
     (SELECT count(*) FROM pg_get_replication_slots() WHERE slot_type = 'physical'), \
-    left(pg_walfile_name(pg_current_wal_lsn()), 8) > '00000001', \
+    CASE WHEN NOT pg_is_in_recovery() THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) > '00000001' END, \
     (SELECT count(*) FILTER (WHERE indisunique AND indisvalid AND indnkeyatts = 1 AND indpred IS NULL AND indexprs IS NULL) > 0 \
         FROM pg_index WHERE indrelid = to_regclass($1)), \
     (SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum) FROM pg_attribute \
         WHERE attrelid = to_regclass($1) AND (attname = 'key' AND atttypmod BETWEEN 0 AND 131 \
-        OR attname = 'value' AND atttypmod BETWEEN 0 AND 1027))";
+        OR attname = 'value' AND atttypmod BETWEEN 0 AND 1027)), \
+    pg_is_in_recovery()";
 
 /// A connection, and the last warning of its server.
 pub(crate) struct Connection {
@@ -426,8 +429,7 @@ impl Server for Postgres {
     type Connection = Connection;
 
     async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<(Connection, Promise), Failure> {
-        let client = Self::connect(self, settings, deadline).await?;
-        let mut found = settings_of(&client, "imid_register").await?;
+        let (client, mut found) = Self::connect(self, settings, deadline, "imid_register").await?;
         if settings.access == Access::Write && !has_table(&found)? {
             match client.execute_typed(CREATE, &[]).await {
                 // Another client created the table at the same time.
@@ -444,10 +446,12 @@ impl Server for Postgres {
     }
 
     async fn promise(client: &mut Connection) -> Result<Option<Promise>, Failure> {
-        if client.is_emptied().await? {
+        let found = settings_of(client, "imid_register").await?;
+        let was_synchronous = mem::replace(&mut client.is_synchronous, is_synchronous(&found)?);
+        if was_synchronous && !client.is_synchronous {
             return Ok(Some(Promise::Weak(EMPTIED.into())));
         }
-        promise_of(client, "imid_register").await.map(Some)
+        promise_by(&found, "imid_register").map(Some)
     }
 }
 
@@ -547,19 +551,20 @@ where
 }
 
 /// Reads the settings that make the commits of a table durable.
-pub(crate) async fn promise_of(client: &Connection, table: &str) -> Result<Promise, Failure> {
-    promise_by(&settings_of(client, table).await?, table)
-}
-
 async fn settings_of(client: &Connection, table: &str) -> Result<Row, Failure> {
     Ok(client.query_typed_one(SETTINGS, &[(&table, Type::TEXT)]).await?)
 }
 
-fn has_table(settings: &Row) -> Result<bool, Failure> {
+pub(crate) fn has_table(settings: &Row) -> Result<bool, Failure> {
     Ok(settings.try_get::<_, Option<bool>>(4)?.is_some())
 }
 
-fn promise_by(row: &Row, table: &str) -> Result<Promise, Failure> {
+/// Returns whether commits wait for a standby.
+fn is_synchronous(settings: &Row) -> Result<bool, Failure> {
+    Ok(!settings.try_get::<_, &str>(2)?.is_empty())
+}
+
+pub(crate) fn promise_by(row: &Row, table: &str) -> Result<Promise, Failure> {
     if has_table(row)? && !row.try_get::<_, bool>(7)? {
         return Err(format!("expected a primary key in the table {table}, found none").into());
     }
@@ -573,7 +578,7 @@ fn promise_by(row: &Row, table: &str) -> Result<Promise, Failure> {
             weaknesses.push(format!("{setting} is off, so a crash can lose acknowledged writes"));
         }
     }
-    if row.try_get::<_, &str>(2)?.is_empty() {
+    if !is_synchronous(row)? {
         let (standbys, slots): (i64, i64) = (row.try_get(3)?, row.try_get(5)?);
         if standbys.max(slots) > 0 {
             weaknesses.push(format!(

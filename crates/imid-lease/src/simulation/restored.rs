@@ -5,11 +5,12 @@ use std::time::Duration;
 use super::operator::HalfWay;
 use super::rules::Rules;
 use super::store::Store;
-use super::world::{Fault, HORIZON_MS, LEAD_MS, SKEW_MS, World};
+use super::world::{Fault, HORIZON_MS, LEAD_MS, SKEW_MS, START_MS, World};
 use crate::admin::{self, AdminError, Recovery};
-use crate::engine::{Action, Outcome, POLL_MS, Phase, Reply, Stopped};
-use crate::record::{LaneState, MetaRecord};
+use crate::engine::{Action, Config, Engine, FRESH_MS, Listing, Moment, Outcome, POLL_MS, Phase, Reply, Stopped};
+use crate::record::{LaneState, MetaRecord, Name};
 use crate::register::{Promise, Register, RegisterError};
+use crate::space::Space;
 
 const RECOVERY: Recovery =
     Recovery { horizon: Duration::from_millis(HORIZON_MS), max_skew: Duration::from_millis(SKEW_MS), above_ms: None };
@@ -71,6 +72,29 @@ fn a_lane_without_a_record_is_not_taken_from_a_list_that_is_older_than_a_recover
         for fault in faults {
             assert_eq!(fault, None);
         }
+    }
+}
+
+#[test]
+fn a_lane_without_a_record_is_taken_by_a_list_of_the_last_second_and_else_the_description_is_read_again() {
+    let moment = |mono_ms| Moment { mono_ms, now_ms: Some(START_MS), used_until_ms: 0, wanted_ms: 0, asked_ms: 0 };
+    let mut store = Store::default();
+    let meta = admin::create_at(&mut store, "lanes", admin::LANES_LAYOUT, 0, RECOVERY, START_MS).unwrap();
+    for (later_ms, writes) in [(FRESH_MS, true), (FRESH_MS + 1, false)] {
+        let mut engine = Engine::new(Config {
+            space: Space::lanes(0).unwrap(),
+            name: Name::parse("late").unwrap(),
+            horizon_ms: HORIZON_MS,
+            max_skew_ms: SKEW_MS,
+            any_lead: true,
+            must_exist: true,
+        });
+        assert!(matches!(engine.poll(moment(0), 1), Action::List));
+        let listing = Listing::new(vec![("lanes/meta".into(), meta.to_string())], &Listing::default());
+        engine.reply(moment(0), Reply::Listed(Ok(listing)));
+        let next = engine.poll(moment(later_ms), 2);
+        assert_eq!(matches!(next, Action::Write { .. }), writes, "{later_ms}: {next:?}");
+        assert_eq!(matches!(next, Action::Read { .. }), !writes, "{later_ms}: {next:?}");
     }
 }
 

@@ -3,7 +3,7 @@
 use tokio_postgres::types::Type;
 
 use super::{BlockError, check, no_tag, postgres_update};
-use crate::register::postgres::{Connection, Postgres, durable, is_permanent, promise_of};
+use crate::register::postgres::{Connection, Postgres, durable, has_table, is_permanent, promise_by};
 use crate::register::remote::{Failure, Remote, Server, Settings, connection_settings};
 use crate::register::worker::Deadline;
 use crate::segment::Block;
@@ -53,12 +53,11 @@ impl Server for Leaf {
     type Connection = Connection;
 
     async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<(Connection, Promise), Failure> {
-        let client = self.0.connect(settings, deadline).await?;
-        let row = client.query_typed_one("SELECT to_regclass('leaf_alloc') IS NOT NULL", &[]).await?;
-        if !row.try_get::<_, bool>(0)? {
+        let (client, found) = self.0.connect(settings, deadline, "leaf_alloc").await?;
+        if !has_table(&found)? {
             return Err(super::refused("expected the table leaf_alloc, found none"));
         }
-        let promise = promise_of(&client, "leaf_alloc").await?;
+        let promise = promise_by(&found, "leaf_alloc")?;
         check(promise.clone())?;
         Ok((client, promise))
     }
