@@ -80,10 +80,6 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 /// second, and a reply takes time.
 const DOUBT_MS: u64 = 2_000;
 
-/// How many records are asked for at once, in order. Each part of a list may take as long as a call: a member that a thousand
-/// processes ask for all records together is slow to complete any answer, and would have worked in vain for all who give up.
-const PART: usize = 512;
-
 /// The folder of the records. It is never empty, so a prefix of keys has an end.
 const ROOT: &str = "imid-register/";
 
@@ -425,19 +421,8 @@ impl EtcdRegister {
             self.listed = None;
             request["min_mod_revision"] = "0".into();
         }
-        request["limit"] = PART.into();
-        let mut asked = Instant::now();
+        let asked = Instant::now();
         let mut all = self.range(deadline, what, &request)?;
-        let mut missing = all.count.saturating_sub(all.pairs.len());
-        while missing > 0
-            && let Some((last, _)) = all.pairs.last()
-        {
-            request["key"] = encode(&format!("{ROOT}{last}\0")).into();
-            asked = Instant::now();
-            let part = self.range(Deadline::of(deadline.limit), what, &request)?;
-            missing = part.count.saturating_sub(part.pairs.len()).min(missing - 1);
-            all.pairs.extend(part.pairs);
-        }
         all.pairs.sort_unstable();
         let records = all.pairs.clone();
         self.listed = Listed::new(prefix, asked, all);
