@@ -11,7 +11,7 @@ case ${1:-} in
   '')
     diff -u docs/lease.json <(python3 ci/lease/cases.py) ||
       { echo "lease.sh: docs/lease.json differs from the output of ci/lease/cases.py" >&2; exit 1; }
-    cargo test --quiet --package imid-lease --lib -- --nocapture the_engine_does_what_the_cases_for_ports_say
+    cargo test --quiet --lib -- --nocapture the_engine_does_what_the_cases_for_ports_say
     ;;
   *) python3 ci/lease/check.py "$@" ;;
 esac

@@ -18,7 +18,7 @@ cp spec/*.* "$folder"
 case ${1:-traces} in
   traces)
     IMID_LEASE_SCHEDULES=${IMID_LEASE_SCHEDULES:-16} IMID_LEASE_STEPS=$folder/steps \
-      cargo test --quiet --package imid-lease --lib -- --ignored --exact simulation::steps::steps_of_schedules >"$folder/log" 2>&1 ||
+      cargo test --quiet --lib -- --ignored --exact simulation::steps::steps_of_schedules >"$folder/log" 2>&1 ||
       { cat "$folder/log" >&2; exit 1; }
     ;;
 esac
