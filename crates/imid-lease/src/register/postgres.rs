@@ -40,7 +40,7 @@ remote_register! {
     ///
     /// **Weak** with `fsync` or `full_page_writes` off, and with an unlogged table. Also weak while `synchronous_standby_names` is
     /// empty if there are standbys, physical replication slots, or a timeline above 1: a failover to an asynchronous standby can
-    /// lose acknowledged writes, or has lost some. The settings are read again after at most 15 s, and a register that was once weak stays weak
+    /// lose acknowledged writes, or has lost some. The settings are read every 10 s, and a register that was once weak stays weak
     /// for its process. A standby that is not connected and has no slot cannot be seen.
     PostgresRegister, Postgres
 }

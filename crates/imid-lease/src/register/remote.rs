@@ -104,13 +104,9 @@ pub(crate) struct Remote<S: Server> {
     connection: Option<S::Connection>,
     /// How many time limits the next call may take if it has to connect.
     patience: u32,
-    /// According to the settings of the server, as they were read last, and when that was.
+    /// According to the settings of the server at the last connection.
     promise: Option<Promise>,
-    promised_at: Option<Instant>,
 }
-
-/// For how long the settings of a server are not read again.
-const FRESH: Duration = Duration::from_secs(5);
 
 /// Returns what settings with these weaknesses promise.
 #[cfg(any(feature = "mysql", feature = "postgres"))]
@@ -132,17 +128,7 @@ impl<S: Server> Remote<S> {
         let process = Process::current();
         let settings =
             Settings { time_limit: DEFAULT_TIME_LIMIT, access: Access::Write, tls, password: None, holder: None };
-        Self {
-            server,
-            place,
-            settings,
-            process,
-            runtime: None,
-            connection: None,
-            patience: 1,
-            promise: None,
-            promised_at: None,
-        }
+        Self { server, place, settings, process, runtime: None, connection: None, patience: 1, promise: None }
     }
 
     #[cfg(feature = "redis-queue")]
@@ -169,7 +155,7 @@ impl<S: Server> Remote<S> {
         what: fmt::Arguments<'_>,
         operation: impl AsyncFnOnce(&mut S::Connection) -> Result<T, Failure> + Send,
     ) -> Result<T, RegisterError> {
-        let Self { server, place, settings, process, runtime, connection, patience, promise, promised_at } = self;
+        let Self { server, place, settings, process, runtime, connection, patience, promise } = self;
         if !process.is_current() {
             let context = format!("{place}: the parent process opened this register; a forked child must open its own");
             return Err(RegisterError::new(context));
@@ -195,7 +181,6 @@ impl<S: Server> Remote<S> {
             } else {
                 let (open, promised) = server.connect(settings, deadline).await?;
                 Self::note(promise, promised);
-                *promised_at = Some(Instant::now());
                 open
             };
             connected = true;
@@ -253,12 +238,10 @@ impl<S: Records> Remote<S> {
 
     pub(super) fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
         let begun = Instant::now();
-        // Settings can change under a connection, as in a failover. A new connection has just read them.
-        if self.connection.is_none() || self.promised_at.is_none_or(|at| at.elapsed() >= FRESH) {
-            if let Some(now) = self.call(format_args!("read the settings"), S::promise)? {
-                Self::note(&mut self.promise, now);
-            }
-            self.promised_at = Some(Instant::now());
+        // Settings can change under a connection, as in a failover.
+        let promised = self.call(format_args!("read the settings"), S::promise)?;
+        if let Some(now) = promised {
+            Self::note(&mut self.promise, now);
         }
         // To connect takes long. The time is that of the middle of both calls.
         let since_ms = millis(begun.elapsed() / 2);
