@@ -16,6 +16,8 @@ pub(crate) mod raise;
 mod renew;
 mod reply;
 mod seek;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

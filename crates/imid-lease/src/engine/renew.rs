@@ -31,8 +31,7 @@ impl Engine {
         let followed = self.follow(at, present.ceiling_ms);
         let follow_ms = self.followed_at_ms.map_or(0, |followed| followed + FOLLOW_GAP_MS);
         let due_ms = match followed {
-            Some(_) if follow_ms < allowed_ms => follow_ms,
-            Some(_) => allowed_ms,
+            Some(_) => follow_ms,
             None if wants_room => allowed_ms,
             None => regular_ms.max(allowed_ms),
         };

@@ -1,0 +1,187 @@
+//! The times of an engine, to the millisecond: when it writes and lists, and how far it raises a ceiling.
+
+use super::*;
+use crate::record::Name;
+use crate::space::Space;
+
+const T: u64 = 1_795_204_812_345;
+const META: &str = "imid-lease/1 meta version=1 token=5b1f6c0e9d2a4477 layout=imid-80 bits=BITS era=1 floor=0 \
+                    space=0f8fad5b-d9cb-469f-a165-70867728950e";
+
+fn engine(bits: u32, horizon_ms: u64, max_skew_ms: u64) -> Engine {
+    let (space, name) = (Space::lanes(bits).unwrap(), Name::parse("a").unwrap());
+    Engine::new(Config { space, name, horizon_ms, max_skew_ms, any_lead: false, must_exist: false })
+}
+
+fn at(mono_ms: u64) -> Moment {
+    Moment { mono_ms, now_ms: Some(T + mono_ms), used_until_ms: 0, wanted_ms: 0, asked_ms: 0 }
+}
+
+/// A list of a space, with a record for each of the first lanes.
+fn listed(bits: u32, lanes: usize, horizon_ms: u64, ceiling_ms: u64) -> Reply {
+    let record = |lane| {
+        let text = format!("horizon={horizon_ms} ceiling={ceiling_ms} held");
+        (format!("lanes/1/{lane:05}"), format!("imid-lease/1 lane version=1 token=0000000000000007 holder=b {text}"))
+    };
+    let mut records: Vec<_> = (0..lanes).map(record).collect();
+    records.push(("lanes/meta".into(), META.replace("BITS", &bits.to_string())));
+    Reply::Listed(Ok(Listing::new(records, &Listing::default())))
+}
+
+fn written(engine: &mut Engine, at: Moment, action: &Action, outcome: Outcome) -> u64 {
+    let Action::Write { attempt, value, .. } = action else { panic!("expected a write, found {action:?}") };
+    engine.reply(at, Reply::Written { attempt: *attempt, outcome });
+    LaneRecord::parse(value).unwrap().ceiling_ms
+}
+
+/// An engine that holds the only lane since the time 1 s.
+fn holder(horizon_ms: u64, max_skew_ms: u64) -> Engine {
+    let (mut engine, at) = (engine(0, horizon_ms, max_skew_ms), at(1_000));
+    assert_eq!(engine.poll(at, 0), Action::List);
+    engine.reply(at, listed(0, 0, 0, 0));
+    let take = engine.poll(at, 0);
+    written(&mut engine, at, &take, Outcome::Acknowledged);
+    assert_eq!(engine.poll(at, 0), Action::Seal);
+    engine.reply(at, Reply::Sealed { end_ms: 0 });
+    assert!(matches!(engine.poll(at, 0), Action::Start(_)));
+    engine
+}
+
+#[test]
+fn a_call_that_wants_more_gets_it_with_a_margin_and_others_of_it_after_a_gap() {
+    let wants = |ms: u64| Moment { wanted_ms: T + 1_000 + ms, ..at(1_000) };
+    // The horizon, the skew, what is wanted, and the ceiling: each is after now.
+    for (horizon_ms, skew_ms, wanted_ms, ceiling_ms) in [
+        (10_000, 1_000, 10_500, Some(10_500 + 187)), // an eighth of what is left
+        (10_000, 5_000, 10_001, Some(10_001 + 625)), // a sixteenth of the horizon
+        (32_000, 8_000, 32_001, Some(33_001)),       // a second
+        (10_000, 1_000, 12_000, Some(12_000)),
+        (10_000, 1_000, 12_001, None),
+        (10_000, 1_000, 10_000, None),
+    ] {
+        let mut engine = holder(horizon_ms, skew_ms);
+        let action = engine.poll(wants(wanted_ms), 0);
+        let Some(ceiling_ms) = ceiling_ms else {
+            assert_eq!(action, Action::Sleep { until_ms: 1_000 + horizon_ms / 4 }, "{wanted_ms}");
+            continue;
+        };
+        assert_eq!(written(&mut engine, at(1_000), &action, Outcome::Acknowledged), T + 1_000 + ceiling_ms);
+        assert_eq!(engine.poll(at(1_000), 0), Action::Raise { ceiling_ms: T + 1_000 + ceiling_ms });
+        let next_ms = ceiling_ms + 1;
+        if next_ms > horizon_ms + 2 * skew_ms {
+            continue;
+        }
+        assert_eq!(engine.poll(wants(next_ms), 0), Action::Sleep { until_ms: 1_010 });
+        assert!(matches!(engine.poll(at(1_010), 0), Action::Write { .. }));
+    }
+}
+
+#[test]
+fn a_call_that_wants_more_than_was_granted_has_the_lanes_listed_ever_more_seldom() {
+    let mut engine = holder(10_000, 1_000);
+    let asks = |mono_ms: u64| Moment { asked_ms: T + 900_000, ..at(mono_ms) };
+    let (mut mono_ms, mut gaps_ms) = (1_000, Vec::new());
+    for _ in 0..9 {
+        assert_eq!(engine.poll(asks(mono_ms), 0), Action::List);
+        engine.reply(at(mono_ms), listed(0, 0, 0, 0));
+        assert_eq!(engine.answered_ms(), T + 900_000);
+        let Action::Sleep { until_ms } = engine.poll(asks(mono_ms), 0) else { panic!("it does not wait") };
+        gaps_ms.push(until_ms - mono_ms);
+        // Not due to renew, in this test.
+        if until_ms >= 3_500 {
+            break;
+        }
+        mono_ms = until_ms;
+    }
+    assert_eq!(gaps_ms[..7], [20, 40, 80, 160, 320, 640, 640]);
+    // A list that shows such a ceiling is of use: the call is followed, and the gap is short again.
+    let mut engine = holder(10_000, 1_000);
+    assert_eq!(engine.poll(asks(1_000), 0), Action::List);
+    engine.reply(at(1_000), listed(0, 1, 10_000, T + 899_999));
+    assert_eq!(engine.granted_ms(), T + 899_999);
+    let write = engine.poll(Moment { wanted_ms: T + 900_000, ..at(1_000) }, 0);
+    assert_eq!(written(&mut engine, at(1_000), &write, Outcome::Acknowledged), T + 900_000);
+}
+
+#[test]
+fn a_late_acknowledgement_raises_the_ceiling_to_what_its_attempt_wrote() {
+    let mut engine = holder(10_000, 1_000);
+    let renew = engine.poll(at(3_500), 0);
+    let ceiling_ms = written(&mut engine, at(3_500), &renew, Outcome::Unknown);
+    assert_eq!(engine.grant().unwrap().ceiling_ms, T + 11_000);
+    written(&mut engine, at(3_600), &renew, Outcome::Acknowledged);
+    assert_eq!(engine.grant().unwrap().ceiling_ms, ceiling_ms);
+    assert_eq!(ceiling_ms, T + 13_500);
+}
+
+#[test]
+fn a_lane_without_a_time_grows_by_the_time_since_its_record_was_first_read() {
+    let mut engine = holder(10_000, 1_000);
+    let timeless = |mono_ms: u64| Moment { now_ms: None, used_until_ms: T + 10_900, ..at(mono_ms) };
+    let renew = engine.poll(timeless(3_500), 0);
+    let found = engine.present.as_ref().unwrap().record.to_string();
+    assert_eq!(written(&mut engine, timeless(3_500), &renew, Outcome::Unknown), T + 11_000 + 2_500);
+    assert!(matches!(engine.poll(timeless(3_700), 0), Action::Read { .. }));
+    engine.reply(timeless(3_700), Reply::Read(Ok(Some(found))));
+    let renew = engine.poll(timeless(4_000), 0);
+    assert_eq!(written(&mut engine, timeless(4_000), &renew, Outcome::Acknowledged), T + 11_000 + 3_000);
+}
+
+#[test]
+fn after_silence_it_waits_and_after_a_conflict_it_looks_immediately() {
+    let most = u128::MAX;
+    for (outcome, expected) in [
+        (Outcome::Unknown, Action::Sleep { until_ms: 1_100 }),
+        (Outcome::Conflict, Action::List),
+        (Outcome::Acknowledged, Action::List),
+    ] {
+        let mut engine = engine(0, 10_000, 1_000);
+        assert_eq!(engine.poll(at(1_000), most), Action::List);
+        engine.reply(at(1_000), Reply::Listed(Ok(Listing::default())));
+        let Action::Write { attempt, key, .. } = engine.poll(at(1_000), most) else { panic!("no description") };
+        assert_eq!(key, "lanes/meta");
+        engine.reply(at(1_000), Reply::Written { attempt, outcome });
+        assert_eq!(engine.poll(at(1_000), most), expected);
+    }
+    // The description cannot be read again.
+    let mut engine = engine(0, 10_000, 1_000);
+    engine.poll(at(1_000), most);
+    engine.reply(at(1_000), listed(0, 0, 0, 0));
+    assert!(matches!(engine.poll(at(1_001), most), Action::Read { .. }));
+    engine.reply(at(1_001), Reply::Read(Err(Silence)));
+    assert_eq!(engine.poll(at(1_001), most), Action::Sleep { until_ms: 1_101 });
+}
+
+#[test]
+fn who_finds_no_lane_lists_again_after_a_wait_that_doubles_by_chance_to_half_of_it() {
+    for (bits, horizon_ms, waits_ms) in [
+        (0, 10_000, [75, 75, 75, 75]),
+        (6, 10_000, [128, 256, 512, 1_024]),
+        (7, 10_000, [256, 512, 1_024, 2_048]),
+        (8, 10_000, [1_024, 2_048, 4_096, 4_096]),
+        (8, 2_000, [1_024, 1_600, 1_600, 1_600]),
+    ] {
+        for (random, divisor) in [(u128::MAX, 1), (0, 2)] {
+            let (mut engine, mut mono_ms) = (engine(bits, horizon_ms, 100), 1_000);
+            for wait_ms in waits_ms {
+                assert_eq!(engine.poll(at(mono_ms), random), Action::List);
+                engine.reply(at(mono_ms), listed(bits, 1 << bits, 60_000, T));
+                let until_ms = mono_ms + wait_ms / 2 + if divisor == 1 { wait_ms / 2 } else { 0 };
+                assert_eq!(engine.poll(at(mono_ms), random), Action::Sleep { until_ms }, "{bits} bits, {wait_ms} ms");
+                mono_ms = until_ms;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_lane_that_times_out_is_tried_a_little_later_by_those_who_wait() {
+    for (random, pause_ms) in [(u128::MAX, 8), (0, 0)] {
+        let mut engine = engine(4, 10_000, 100);
+        engine.poll(at(1_000), random);
+        engine.reply(at(1_000), listed(4, 16, 30, T));
+        assert_eq!(engine.next_time_out_ms(), Some(1_030));
+        assert_eq!(engine.poll(at(1_000), random), Action::Sleep { until_ms: 1_030 + pause_ms });
+        assert!(matches!(engine.poll(at(1_030 + pause_ms), random), Action::Write { .. }));
+    }
+}
