@@ -136,9 +136,9 @@ fn after_an_id_from_elsewhere_or_a_floor_for_twice_its_lead_and_34_ms() {
                 let ids = host(seed).clock(&clock).build().unwrap();
                 ids.generate(room()).unwrap();
                 if is_floor {
-                    ids.raise_floor(seen)
+                    ids.raise_floor(seen);
                 } else {
-                    ids.observe(seen).unwrap()
+                    ids.observe(seen).unwrap();
                 }
                 let is_ahead = |now: &u64| {
                     clock.set(*now);
