@@ -9,17 +9,6 @@ use crate::engine::Stopped;
 use crate::options::OptionsError;
 use crate::register::RegisterError;
 
-/// Returns an error with its causes.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text = format!("{text}: {cause}");
-        next = cause.source();
-    }
-    text
-}
-
 /// No ID was minted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error(transparent)]

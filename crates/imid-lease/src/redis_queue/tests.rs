@@ -174,7 +174,7 @@ fn a_list_without_worker_ids_is_an_error_that_says_so() {
         let why = format!("expected a worker ID of 0 to 1023 in the list, found {text:?}");
         let error = refused(&[text]);
         assert_eq!((error.to_string().as_str(), error.is_register()), ("cannot open the list of worker IDs", true));
-        let cause = crate::error::with_causes(std::error::Error::source(&error).unwrap());
+        let cause = crate::register::with_causes(std::error::Error::source(&error).unwrap());
         assert_eq!(cause, format!("no worker ID from list ids: {why}"));
     }
     let memory = Memory::new(&["web-3", "5"]);

@@ -35,7 +35,6 @@ use core::time::Duration;
 use std::borrow::Cow;
 use std::cell::RefCell;
 
-use crate::error::with_causes;
 use crate::record::Name;
 
 #[cfg(feature = "redis")]
@@ -344,6 +343,17 @@ impl Error for RegisterError {
         let cause = self.cause.as_deref().map(|cause| cause as &(dyn Error + 'static));
         (0..self.skipped).fold(cause, |error, _| error.and_then(Error::source))
     }
+}
+
+/// Returns an error with its causes.
+pub(crate) fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text = format!("{text}: {cause}");
+        next = cause.source();
+    }
+    text
 }
 
 /// Returns the cause of an error whose text ends with that of its cause, and the words before it: some clients write `Server error:

@@ -48,7 +48,7 @@ use self::error::{NumberKind, SegmentKind};
 use self::step::next_step;
 use crate::background::{Background, Backoff, FIRST_WAIT_MS, LONGEST_WAIT_MS, Owner};
 use crate::changes::{retry_within, within};
-use crate::error::with_causes;
+use crate::register::with_causes;
 use crate::{Register, RegisterError};
 
 /// How long a call that finds no number waits.
