@@ -17,6 +17,7 @@
 mod check;
 mod diary;
 mod faults;
+mod minter;
 mod output;
 #[path = "../../tests/registers/proxy.rs"]
 mod proxy;

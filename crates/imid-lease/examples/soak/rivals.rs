@@ -10,7 +10,7 @@ use imid::generator::Lane;
 use imid::{Generator, MessageId, SessionTag};
 use imid_lease::register::{Register, open_url};
 
-use crate::worker::{Minter, NoId, Refused, TIME_OUT, TestClock, lane_bits};
+use crate::minter::{Minter, NoId, Refused, TIME_OUT, TestClock, lane_bits};
 
 /// Mints in a lane that a thread renews, and goes on whatever becomes of the renewal.
 struct Rival {

@@ -16,10 +16,10 @@ use nix::unistd::Pid;
 
 use crate::check::check;
 use crate::faults::Fault;
+use crate::minter::TIME_OUT;
 use crate::output::Event;
 use crate::proxy::Proxy;
 use crate::random::Random;
-use crate::worker::TIME_OUT;
 
 /// Number of processes: twice as many as lanes, so there is always somebody who waits for one.
 const WORKERS: usize = 32;

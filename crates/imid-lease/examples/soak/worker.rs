@@ -5,7 +5,6 @@
 //! - `quit`, or the end of the input: gives the lane back and ends.
 
 use std::env;
-use std::fmt::Display;
 use std::io::{self, BufRead};
 use std::path::Path;
 use std::process::{self, ExitCode};
@@ -14,25 +13,17 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use imid::clock::{Clock, ClockError, SystemClock};
-use imid::{MessageId, SessionTag, SessionType};
+use imid::{SessionTag, SessionType};
 use imid_lease::register::open_url;
 use imid_lease::{LaneOptions, LeasedGenerator};
 use nix::sys::wait::waitpid;
 use nix::unistd::{ForkResult, fork};
 
 use crate::diary::Diary;
+use crate::minter::{Minter, NoId, Refused, TIME_OUT, TestClock, lane_bits};
 use crate::output::{Event, Output};
 use crate::random::Random;
 use crate::rivals;
-
-/// How long a lane stays with a holder that is not heard of. In the lease scheme this is also the horizon.
-pub(crate) const TIME_OUT: Duration = Duration::from_secs(2);
-
-/// Number of bits of the lanes: 16 lanes, unless `IMID_SOAK_LANE_BITS` says otherwise.
-pub(crate) fn lane_bits() -> u32 {
-    env::var("IMID_SOAK_LANE_BITS").ok().and_then(|bits| bits.parse().ok()).unwrap_or(4)
-}
 
 /// Number of IDs that are minted at full speed, before a pause that spares the disk.
 const BURST: usize = 3000;
@@ -47,75 +38,14 @@ pub(crate) struct Commands {
     pub(crate) quits: AtomicBool,
     forks: AtomicBool,
     /// What the clock shows more than the system's, in milliseconds.
-    offset_ms: AtomicI64,
-}
-
-/// The system's clock with an offset that the commands set.
-#[derive(Clone)]
-pub(crate) struct TestClock(Arc<Commands>);
-
-impl Clock for TestClock {
-    fn now_ms(&self) -> Result<u64, ClockError> {
-        let offset = self.0.offset_ms.load(Ordering::Relaxed);
-        SystemClock.now_ms().map(|now| now.saturating_add_signed(offset))
-    }
-}
-
-/// Why there is no ID.
-pub(crate) enum NoId {
-    /// The limit of the rate: wait this long.
-    Busy(Duration),
-    /// There is no lane, or the lease has run out: wait this long.
-    Refused(Duration),
-    /// This minter has ended.
-    Ended,
-}
-
-/// Something that mints until it cannot.
-pub(crate) trait Minter {
-    /// Returns an ID, or why there is none.
-    fn mint(&self, session: SessionTag) -> Result<MessageId, NoId>;
-
-    /// Gives back what it holds, before its process ends.
-    fn give_back(&self) {}
-}
-
-impl Minter for LeasedGenerator<TestClock> {
-    fn mint(&self, session: SessionTag) -> Result<MessageId, NoId> {
-        self.generate(session).map_err(|error| match error.retry_after() {
-            Some(wait) if error.is_no_lane() || error.is_register() => NoId::Refused(wait),
-            Some(wait) => NoId::Busy(wait),
-            None => {
-                if !error.is_forked() {
-                    eprintln!("worker: {error}");
-                }
-                NoId::Ended
-            }
-        })
-    }
-
-    fn give_back(&self) {
-        self.close();
-    }
-}
-
-/// Why there is no minter.
-pub(crate) enum Refused {
-    NoLane,
-    Other(String),
-}
-
-impl<E: Display> From<E> for Refused {
-    fn from(error: E) -> Self {
-        Self::Other(error.to_string())
-    }
+    offset_ms: Arc<AtomicI64>,
 }
 
 pub(crate) fn run(url: &str, folder: &Path, name: &str, scheme: &str) -> io::Result<ExitCode> {
     let commands = Arc::new(Commands::default());
     let received = Arc::clone(&commands);
     thread::spawn(move || receive(&received));
-    let clock = TestClock(Arc::clone(&commands));
+    let clock = TestClock(Arc::clone(&commands.offset_ms));
     let mut diary = Diary::create(folder, name)?;
     while !commands.quits.load(Ordering::Relaxed) {
         // A file has no clock, so a process that starts with a wrong clock has to believe it, and would mint
