@@ -176,15 +176,9 @@ fn after_step(peer: &Peer, host: &mut Ids, mut ids: Vec<u128>, start: Instant) -
         rest(call);
     }
     outcome.outage = first.unwrap_or_else(Instant::now) - start;
-    outcome.ahead = ids.last().map_or(Duration::ZERO, |&id| ahead(peer, id));
+    outcome.ahead = ids.last().map_or(Duration::ZERO, |&id| peer.ahead(id));
     outcome.count(&ids, peer.is_ordered);
     outcome
-}
-
-/// Returns how far the time of an ID is ahead of the clock. Returns zero if it is not ahead.
-pub fn ahead(peer: &Peer, id: u128) -> Duration {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock past 1970");
-    Duration::from_millis((peer.unix_ms)(id)).saturating_sub(now)
 }
 
 fn message(panic: &(dyn Any + Send)) -> String {
@@ -313,6 +307,6 @@ fn overload(peer: &Peer) -> Outcome {
         call = end;
     }
     outcome.measured = Some(start.elapsed());
-    outcome.ahead = ahead(peer, last);
+    outcome.ahead = peer.ahead(last);
     outcome
 }

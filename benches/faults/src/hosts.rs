@@ -5,7 +5,6 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::cases::ahead;
 use crate::clock::FakeClock;
 use crate::outcome::Outcome;
 use crate::peers::{Host, PEERS};
@@ -117,7 +116,7 @@ pub fn back_30_s(peer: usize) -> Outcome {
             outcome.end = Some(crate::outcome::End::Panic("a host panicked".to_owned()));
         }
         outcome.order_lost |= PEERS[peer].is_ordered && !ids.is_sorted_by(|a, b| a < b);
-        outcome.ahead = outcome.ahead.max(ids.last().map_or(Duration::ZERO, |id| ahead(&PEERS[peer], *id)));
+        outcome.ahead = outcome.ahead.max(ids.last().map_or(Duration::ZERO, |id| PEERS[peer].ahead(*id)));
         minted.extend(ids);
     }
     let order_lost = outcome.order_lost;
@@ -144,7 +143,7 @@ pub fn restarts(peer: usize) -> Outcome {
         host.wait().expect("a child of this process");
         let bytes = reader.join().expect("a thread that reads");
         let ids: Vec<_> = bytes.as_chunks().0.iter().map(|id| u128::from_le_bytes(*id)).collect();
-        last_ahead = ids.last().map_or(Duration::ZERO, |id| ahead(&PEERS[peer], *id));
+        last_ahead = ids.last().map_or(Duration::ZERO, |id| PEERS[peer].ahead(*id));
         minted.extend(ids);
     }
     // The order over a restart is not checked, because no library promises it.

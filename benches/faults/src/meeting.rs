@@ -3,7 +3,6 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::cases::ahead;
 use crate::outcome::Outcome;
 use crate::peers::{Host, Peer};
 
@@ -51,7 +50,7 @@ pub fn answers(peer: &Peer) -> Outcome {
         due = (due + spacing).max(Instant::now());
         thread::sleep(due.saturating_duration_since(Instant::now()));
     }
-    outcome.ahead = minted.last().map_or(Duration::ZERO, |id| ahead(peer, *id));
+    outcome.ahead = minted.last().map_or(Duration::ZERO, |id| peer.ahead(*id));
     outcome.count(&minted, false);
     outcome
 }
@@ -88,6 +87,6 @@ pub fn take_over(peer: &Peer) -> Outcome {
         Some(last) => minted.iter().filter(|id| **id <= last).count(),
         None => minted.len(),
     };
-    outcome.ahead = minted.last().map_or(Duration::ZERO, |id| ahead(peer, *id));
+    outcome.ahead = minted.last().map_or(Duration::ZERO, |id| peer.ahead(*id));
     outcome
 }

@@ -64,6 +64,14 @@ pub struct Peer {
     pub unix_ms: fn(u128) -> u64,
 }
 
+impl Peer {
+    /// Returns how far the time of an ID is ahead of the clock. Returns zero if it is not ahead.
+    pub fn ahead(&self, id: u128) -> Duration {
+        let now = UNIX_EPOCH.elapsed().expect("a clock past 1970");
+        Duration::from_millis((self.unix_ms)(id)).saturating_sub(now)
+    }
+}
+
 const TWITTER_MS: u64 = TWITTER_EPOCH.as_millis() as u64;
 /// `snowflake_me`'s default: 2022-01-01.
 const SNOWFLAKE_ME_MS: u64 = 1_640_995_200_000;
