@@ -2,8 +2,6 @@
 
 use core::ffi::c_int;
 
-#[cfg(loom)]
-use super::models;
 use super::{Ticker, UNIT, system};
 use crate::sync::{Ordering, ProcessWord};
 
@@ -52,7 +50,15 @@ fn wiped() -> &'static Wiped {
 /// Returns the words of this process. In a model a thread can be another process.
 #[cfg(loom)]
 fn wiped() -> &'static Wiped {
-    if models::IS_CHILD.with(core::cell::Cell::get) { &models::WIPED_IN_CHILD } else { &WIPED }
+    if IS_CHILD.with(core::cell::Cell::get) { &WIPED_IN_CHILD } else { &WIPED }
+}
+
+#[cfg(loom)]
+pub(super) static WIPED_IN_CHILD: Wiped = Wiped::new();
+
+#[cfg(loom)]
+loom::thread_local! {
+    pub(super) static IS_CHILD: core::cell::Cell<bool> = core::cell::Cell::new(false);
 }
 
 /// Returns the mark of this process: 0 until [`watch`] is called in it.

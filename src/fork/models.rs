@@ -1,15 +1,7 @@
 //! Forks for the models of loom, in which a thread can be another process.
 
-use core::cell::Cell;
-
-use super::marks::{Wiped, wipe};
+use super::marks::{IS_CHILD, WIPED_IN_CHILD, wipe};
 use crate::sync::Ordering;
-
-pub(super) static WIPED_IN_CHILD: Wiped = Wiped::new();
-
-loom::thread_local! {
-    pub(super) static IS_CHILD: Cell<bool> = Cell::new(false);
-}
 
 /// Does to the mark of all threads what a fork does.
 pub fn forget_the_process() {
