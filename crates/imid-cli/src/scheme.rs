@@ -1,6 +1,8 @@
 //! The argument that names a scheme of IDs: a dialect of 80-bit IDs or a Snowflake layout.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use imid::SessionType;
+use imid::dialect::Dialect;
 use imid_inspect::Scheme;
 
 /// The argument that names the scheme of the IDs.
@@ -17,5 +19,14 @@ pub(crate) fn scheme() -> impl TypedValueParser<Value = Scheme> {
         let found = Scheme::all().find(|scheme| scheme.name().eq_ignore_ascii_case(&chosen));
         // PANIC: clap accepts only these names.
         found.expect("a possible value is one of the schemes")
+    })
+}
+
+/// Reads the name of a dialect that can mint IDs.
+pub(crate) fn minting_dialect() -> impl TypedValueParser<Value = &'static Dialect<'static>> {
+    let mints = |dialect: &&Dialect<'_>| dialect.session_tag(SessionType::default(), "").is_ok();
+    PossibleValuesParser::new(Dialect::ALL.iter().filter(mints).map(Dialect::name)).map(|name| {
+        // PANIC: clap accepts only these names, in any case.
+        Dialect::named(&name.to_ascii_lowercase()).expect("a possible value is a dialect")
     })
 }

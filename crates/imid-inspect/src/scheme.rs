@@ -117,17 +117,6 @@ impl Id {
         }
     }
 
-    /// Returns the first millisecond in which new IDs cannot have the time of this one.
-    #[expect(clippy::missing_panics_doc, reason = "no layout has a tick that late")]
-    pub fn end_ms(self) -> u64 {
-        let end = match self {
-            Self::Message { .. } => return self.timestamp_ms() + 1,
-            Self::Snowflake(id) => id.since_unix_epoch() + id.layout().tick(),
-        };
-        // PANIC: a tick has at most 64 bits of nanoseconds, and no layout ends after the year 10000.
-        u64::try_from(end.as_nanos().div_ceil(1_000_000)).expect("a tick ends before the year 10000")
-    }
-
     /// Returns the last millisecond that the layout of this ID has.
     pub const fn layout_end_ms(self) -> u64 {
         match self {

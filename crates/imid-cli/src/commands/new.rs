@@ -1,13 +1,10 @@
 //! `imid new`: mints IDs.
 
 use std::io::Write;
-use std::thread;
-use std::time::Duration;
 
 use imid::Generator;
 use imid::dialect::Dialect;
 use imid_inspect::{Form, Id, Scheme};
-use imid_snowflake::{Layout, Preset};
 
 use super::whole_number;
 use crate::Out;
@@ -15,8 +12,8 @@ use crate::candidates::read_id;
 use crate::lead::{self, MAX_WAIT};
 use crate::output::{FormatArgs, Writer};
 use crate::report::{Report, Stop};
-use crate::scheme::SchemeArg;
-use crate::session::{NO_SESSION, SessionArgs};
+use crate::scheme::minting_dialect;
+use crate::session::SessionArgs;
 
 /// Mint IDs from the system clock, one per line, strictly increasing
 ///
@@ -27,8 +24,7 @@ use crate::session::{NO_SESSION, SessionArgs};
 /// pass the last ID to --after.
 ///
 /// Concurrent runs share no state: two of their IDs with the same session and millisecond are equal with probability
-/// 1/4096. To avoid duplicates, mint in one process, or assign each session to one process. Each run that mints Snowflakes
-/// needs its own --node.
+/// 1/4096. To avoid duplicates, mint in one process, or assign each session to one process.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -36,16 +32,13 @@ Examples:
   imid new --type group --session room-42 -n 3
   imid new --session alice --peer bob --json
   imid new -n 3 --format uuid
-  imid new --dialect rongcloud --type private --session user9
-  imid new --dialect twitter --node 35 -n 3")]
+  imid new --dialect rongcloud --type private --session user9")]
 pub(crate) struct Args {
-    #[command(flatten)]
-    scheme: SchemeArg,
+    /// Dialect of the IDs
+    #[arg(long, value_name = "NAME", default_value = "standard", value_parser = minting_dialect())]
+    dialect: &'static Dialect<'static>,
     #[command(flatten)]
     session: SessionArgs,
-    /// Node of a Snowflake; two generators that run at the same time need different nodes [default: 0]
-    #[arg(long, value_name = "NODE", value_parser = whole_number(0..=u32::MAX), allow_negative_numbers = true)]
-    node: Option<u32>,
     /// Number of IDs
     #[arg(short = 'n', value_name = "N", default_value_t = 1, value_parser = whole_number(0..=u64::MAX), allow_negative_numbers = true)]
     number: u64,
@@ -58,35 +51,21 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
-        let scheme = self.scheme.scheme;
-        let writer = self.format.writer(scheme)?.unwrap_or(Writer::Form(Form::Text));
+        let writer = self.format.writer(Scheme::Dialect(self.dialect))?.unwrap_or(Writer::Form(Form::Text));
         let mut last = None;
-        let minted = match scheme {
-            Scheme::Dialect(_) if self.node.is_some() => {
-                return Err(Stop::Usage("--node works only with Snowflake layouts".into()));
-            }
-            Scheme::Dialect(dialect) => self.messages(out, writer, dialect, &mut last),
-            Scheme::Snowflake(_) if !self.session.is_empty() => return Err(Stop::Usage(NO_SESSION.into())),
-            Scheme::Snowflake(layout) => self.snowflakes(out, writer, layout, &mut last),
-        };
-        // A reader gets the IDs before the wait. After an error, the IDs that it already has count as well.
+        let minted = self.mint(out, writer, &mut last);
+        // A reader gets the IDs before the wait. After an error, the IDs that it has count too.
         let flushed = out.flush();
         lead::wait_out(last, report);
         minted.and(flushed.map_err(Stop::from))
     }
 
-    fn messages(
-        &self,
-        out: &mut Out,
-        writer: Writer,
-        dialect: &'static Dialect<'static>,
-        last: &mut Option<Id>,
-    ) -> Result<(), Stop> {
-        let session = self.session.session(dialect)?;
+    fn mint(&self, out: &mut Out, writer: Writer, last: &mut Option<Id>) -> Result<(), Stop> {
+        let session = self.session.session(self.dialect)?;
         let mut builder = Generator::builder();
         let after = self.after()?;
         if let Some(after) = after {
-            // The built-in dialects that can mint have the standard layout.
+            // The dialects that can mint have the standard layout.
             builder = builder.floor(after.sort_key());
         }
         let generator = builder.build().map_err(|error| Stop::Error(error.to_string()))?;
@@ -95,40 +74,14 @@ impl Args {
                 let ahead = after.filter(|_| error.is_rollback()).and_then(lead::ahead_of_clock);
                 Stop::Error(ahead.unwrap_or_else(|| error.to_string()))
             })?;
-            writer.write_id(out, last.insert(Id::Message { dialect, id: id.into() }))?;
-        }
-        Ok(())
-    }
-
-    fn snowflakes(&self, out: &mut Out, writer: Writer, layout: Layout, last: &mut Option<Id>) -> Result<(), Stop> {
-        let preset = Preset::ALL.iter().find(|preset| preset.layout() == layout);
-        let preset = preset.copied().unwrap_or(Preset::new(layout));
-        let generator = imid_snowflake::Generator::try_new(preset, self.node.unwrap_or_default());
-        let generator = generator.map_err(|error| Stop::Usage(format!("--node: {error}")))?;
-        if let Some(after) = self.after()?
-            && lead::wait_until_past(after).is_err()
-            && let Some(error) = lead::ahead_of_clock(after)
-        {
-            return Err(Stop::Error(error));
-        }
-        for _ in 0..self.number {
-            let id = loop {
-                match generator.generate_within(MAX_WAIT) {
-                    // Some originals fail when a tick is full. A user who requests many IDs wants to wait for the next
-                    // tick.
-                    Err(error) if error.is_overload() => thread::sleep(Duration::from_millis(1)),
-                    other => break other,
-                }
-            };
-            let id = id.map_err(|error| Stop::Error(format!("{}: {error}", layout.name().unwrap_or_default())))?;
-            writer.write_id(out, last.insert(Id::Snowflake(id)))?;
+            writer.write_id(out, last.insert(Id::Message { dialect: self.dialect, id: id.into() }))?;
         }
         Ok(())
     }
 
     /// Returns the ID that all new IDs come after.
     fn after(&self) -> Result<Option<Id>, Stop> {
-        let after = self.after.as_deref().map(|text| read_id(self.scheme.scheme, text)).transpose();
+        let after = self.after.as_deref().map(|text| read_id(Scheme::Dialect(self.dialect), text)).transpose();
         after.map_err(|problem| Stop::Usage(format!("--after: {problem}")))
     }
 }

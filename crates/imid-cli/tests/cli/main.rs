@@ -138,7 +138,7 @@ fn a_wrong_value_of_an_argument_is_an_error_of_one_line() {
         "new -n x",
         "new -n -1",
         "new -n 18446744073709551616",
-        "new --dialect leaf --node 1.5",
+        "new --dialect leaf",
         "tag --session-field s --seed -1",
         "tag --session-field s --type x",
         "tag --session-field s --after x",
