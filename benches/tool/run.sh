@@ -27,9 +27,8 @@ jq -r .id "$folder/tagged.jsonl" > "$folder/ids.txt"
 programs=()
 add() { programs+=("$1" "$2" "${*:3}"); }
 one="taskset -c 0"
-[ -z "${OLD:-}" ] || add "tag: older imid, one core" "$input" $one "$OLD" "${tag[@]}"
-add "tag: imid, one core" "$input" $one "$imid" "${tag[@]}"
-add "tag: imid, all cores" "$input" "$imid" "${tag[@]}"
+[ -z "${OLD:-}" ] || add "tag: older imid" "$input" $one "$OLD" "${tag[@]}"
+add "tag: imid" "$input" $one "$imid" "${tag[@]}"
 add "tag: Python and orjson" "$input" $one "$python" benches/tool/tag.py
 add "tag: jq (adds a number only)" "$input" $one jq -c '.+{id:input_line_number}'
 add "check: imid" "$folder/ids.txt" $one "$imid" check --json
@@ -57,5 +56,3 @@ for ((at = 0; at < ${#programs[@]}; at += 3)); do
     name=${programs[at]}
     printf '| %s | %s | %s | %s |\n' "$name" "${best[$name]}" "$(awk "BEGIN { t = ${best[$name]}; print int($lines / (t > 0 ? t : 0.01)) }")" "$((memory[$name] / 1024))"
 done
-printf '\nTwo cores and more: %s times the speed of one core.\n' \
-    "$(echo "scale=2; ${best[tag: imid, one core]} / ${best[tag: imid, all cores]}" | bc)"

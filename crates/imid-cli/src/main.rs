@@ -11,7 +11,6 @@ mod message;
 mod number;
 mod output;
 mod output_file;
-mod progress;
 mod report;
 mod scheme;
 mod session;
@@ -168,14 +167,13 @@ fn end(result: Result<(), Stop>, report: &mut Report) -> ExitCode {
 fn main() -> ExitCode {
     #[cfg(unix)]
     signals::end_at_line_ends();
-    let mut report = Report::new();
+    let mut report = Report::default();
     let cli = match parse_args(&mut report) {
         Ok(cli) => cli,
         Err(status) => return status,
     };
     let mut out = Out::default();
     let ran = cli.command.run(&mut out, &mut report);
-    report.end_bar();
     // Writes the output from before the error, and then the error.
     let flushed = out.flush().map_err(Stop::from);
     end(ran.and(flushed), &mut report)

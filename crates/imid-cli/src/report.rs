@@ -4,9 +4,6 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use indicatif::ProgressBar;
-
-use crate::stdout;
 
 /// Why a command ends early.
 pub(crate) enum Stop {
@@ -41,35 +38,19 @@ pub(crate) struct KeepGoing {
 }
 
 /// Prints errors, and notes whether there were errors.
+#[derive(Default)]
 pub(crate) struct Report {
     keep_going: bool,
     has_errors: bool,
     cannot_read: bool,
-    /// The bar is on standard error too. It is hidden while a message is printed.
-    bar: ProgressBar,
 }
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 
 impl Report {
-    pub(crate) fn new() -> Self {
-        Self { keep_going: false, has_errors: false, cannot_read: false, bar: ProgressBar::hidden() }
-    }
-
     /// Sets whether the command continues after bad input.
     pub(crate) fn keep_going(&mut self, args: &KeepGoing) {
         self.keep_going = args.keep_going;
-    }
-
-    /// Prints all further messages above this bar.
-    pub(crate) fn set_bar(&mut self, bar: ProgressBar) {
-        stdout::set_bar(bar.clone());
-        self.bar = bar;
-    }
-
-    /// Removes the bar.
-    pub(crate) fn end_bar(&self) {
-        self.bar.finish_and_clear();
     }
 
     /// Reports one bad line or ID. Without `--keep-going` this ends the command.
@@ -101,7 +82,7 @@ impl Report {
     /// Prints a line, such as the result of a run.
     pub(crate) fn print(&self, message: impl Display) {
         // If standard error cannot be written, the exit status still reports the error. `eprintln` would panic.
-        let _ = self.bar.suspend(|| writeln!(anstream::stderr(), "{message}"));
+        let _ = writeln!(anstream::stderr(), "{message}");
     }
 
     /// Reports a file that cannot be read. The exit status is 2, as that of other tools which search.

@@ -52,9 +52,6 @@ fn end(signal: i32) {
         (Some(_), None) => String::new(),
     };
     let message = format!("ended by {name}{place}");
-    if let Some(bar) = written.as_ref().and_then(|written| written.bar.as_ref()) {
-        bar.finish_and_clear();
-    }
     let _ = writeln!(anstream::stderr(), "{message}");
     let _ = emulate_default_handler(signal);
     process::exit(128 + signal)

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use bstr::ByteSlice;
 use imid::MessageId;
-use indicatif::ProgressBar;
 
 /// Number of bytes of output that are buffered before they are written.
 const CAPACITY: usize = 1 << 16;
@@ -35,12 +34,10 @@ pub(crate) struct Written {
     pub(crate) tagged: Option<Tagged>,
     /// The file that is written instead of standard output, and its name.
     pub(crate) file: Option<(File, String)>,
-    /// The progress bar, which is hidden while a message is printed.
-    pub(crate) bar: Option<ProgressBar>,
 }
 
 /// Locked while a system call writes.
-static WRITTEN: Mutex<Written> = Mutex::new(Written { tagged: None, file: None, bar: None });
+static WRITTEN: Mutex<Written> = Mutex::new(Written { tagged: None, file: None });
 
 impl Out {
     /// Writes whole lines or records in one piece. `last` is the last one that has an ID, in these or before.
@@ -146,11 +143,6 @@ pub(crate) fn pause() -> Option<MutexGuard<'static, Written>> {
             Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(1)),
         }
     }
-}
-
-/// Sets the progress bar that is hidden while a signal is reported.
-pub(crate) fn set_bar(bar: ProgressBar) {
-    written().bar = Some(bar);
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! The problems that a command finds in its input, and their places.
 
-use itertools::Itertools;
-
 use crate::report::Report;
 
 /// Prints the first problems, and notes that there were problems.
@@ -34,10 +32,10 @@ impl<'a> Problems<'a> {
 
     /// Returns the places of several lines.
     pub(super) fn places(&self, numbers: &[u64]) -> String {
-        if self.files.is_empty() {
-            return format!("lines {}", numbers.iter().join(", "));
-        }
-        numbers.iter().map(|number| self.place(*number)).join(", ")
+        let is_one_file = self.files.is_empty();
+        let place = |number: &u64| if is_one_file { number.to_string() } else { self.place(*number) };
+        let places: Vec<_> = numbers.iter().map(place).collect();
+        format!("{}{}", if is_one_file { "lines " } else { "" }, places.join(", "))
     }
 
     pub(super) fn add(&mut self, message: impl FnOnce() -> String) {

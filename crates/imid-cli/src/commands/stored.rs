@@ -15,10 +15,9 @@ use crate::form::IdFormArg;
 use crate::input::{Block, FilesArgs, Input, Opened, open, too_long, trim_line_end, utf8};
 use crate::json::{self, JsonLine};
 use crate::message::{Message, field};
-use crate::progress;
 use crate::report::{Report, Stop, quote};
 use crate::scheme::SchemeArg;
-use crate::time::{TimeField, now_ms};
+use crate::time::now_ms;
 
 /// The arguments that say where the IDs are.
 #[derive(clap::Args)]
@@ -36,9 +35,8 @@ pub(super) struct StoredIds {
 
 /// What a command does with the IDs.
 pub(super) trait Visitor {
-    /// Adds the ID of a line or row, which has this number among the lines of all files. `unix_ms` is the time in the time
-    /// field, if there is a time field.
-    fn add(&mut self, number: u64, id: Id, unix_ms: Option<u64>, problems: &mut Problems<'_>) -> Result<(), Stop>;
+    /// Adds the ID of a line or row, which has this number among the lines of all files.
+    fn add(&mut self, number: u64, id: Id, problems: &mut Problems<'_>) -> Result<(), Stop>;
 
     /// Notes that the next IDs are those of another file.
     fn begin_file(&mut self) {}
@@ -47,7 +45,7 @@ pub(super) trait Visitor {
     fn add_lines(&mut self, first: u64, ids: &[MessageId], problems: &mut Problems<'_>) -> Result<(), Stop> {
         for (number, id) in (first..).zip(ids) {
             let id = Id::Message { dialect: &Dialect::STANDARD, id: (*id).into() };
-            self.add(number, id, None, problems)?;
+            self.add(number, id, problems)?;
         }
         Ok(())
     }
@@ -104,23 +102,18 @@ impl StoredIds {
     /// Passes the IDs of the whole input to `visitor`. Counts lines that have none, and reports the first ones.
     pub(super) fn visit<'a>(
         &self,
-        time: Option<&TimeField>,
         visitor: &mut impl Visitor,
         report: &'a mut Report,
     ) -> Result<(Counts, Problems<'a>), Stop> {
         let paths = self.input.paths();
-        let bar = progress::bar(&paths);
-        report.set_bar(bar.clone());
         let mut reader = Reader {
             args: self,
-            time: time.filter(|time| time.name.is_some()),
             visitor,
             counts: Counts::default(),
             problems: Problems::new(report),
             line: 0,
             ids: vec![MessageId::MIN; AT_ONCE],
         };
-        let fields = || [&self.id_field].into_iter().chain(time.and_then(|time| time.name.as_ref()));
         for path in &paths {
             let before = reader.line;
             if paths.len() > 1 {
@@ -128,13 +121,12 @@ impl StoredIds {
                 reader.problems.begin_file(&name, before);
                 reader.visitor.begin_file();
             }
-            let opened = open(*path, self.input.format.kind, "IDs or JSON objects, one per line,")?;
-            match opened.with_bar(&bar) {
+            match open(*path, self.input.format.kind, "IDs or JSON objects, one per line,")? {
                 Opened::Lines(input) => reader.read_input(input)?,
                 Opened::Records(input, delimiter) => {
                     let ran = input.each_record(delimiter, |record| {
                         if let Some(header) = record.as_header() {
-                            return header.require(fields());
+                            return header.require([&self.id_field]);
                         }
                         reader.line = before + record.line;
                         reader.counts.lines += 1;
@@ -150,7 +142,6 @@ impl StoredIds {
                 }
             }
         }
-        bar.finish_and_clear();
         Ok((reader.counts, reader.problems))
     }
 }
@@ -160,8 +151,6 @@ const AT_ONCE: usize = 1 << 10;
 
 struct Reader<'a, 'r, V> {
     args: &'a StoredIds,
-    /// The time field, if one was given.
-    time: Option<&'a TimeField>,
     visitor: &'a mut V,
     counts: Counts,
     problems: Problems<'r>,
@@ -189,7 +178,7 @@ impl<V: Visitor> Reader<'_, '_, V> {
     fn read_lines(&mut self, mut rest: &[u8]) -> Result<(), Stop> {
         while !rest.is_empty() {
             // Most lines are an ID and a line feed. Many of these are read together, without a search for line ends.
-            if self.args.reads_texts() && self.time.is_none() {
+            if self.args.reads_texts() {
                 let read = codec::decode_lines(rest, b'\n', &mut self.ids);
                 let count = read.unwrap_or_else(LineError::index);
                 self.visitor.add_lines(self.line + 1, &self.ids[..count], &mut self.problems)?;
@@ -223,34 +212,28 @@ impl<V: Visitor> Reader<'_, '_, V> {
         self.count(read)
     }
 
-    /// Reads the ID and the time of a message.
-    fn read_message(&self, message: &impl Message) -> Result<(Id, Option<u64>), String> {
+    /// Reads the ID of a message.
+    fn read_message(&self, message: &impl Message) -> Result<Id, String> {
         // A Snowflake can be a number in JSON. A message ID is always a string.
         let is_text = self.args.scheme().is_text();
         let id = field(message, &self.args.id_field, |id| if is_text { id.string() } else { id.text() })?;
-        let id = self.args.read_id(id.as_bytes())?;
-        Ok((id, self.time.map_or(Ok(None), |time| time.read(message))?))
+        self.args.read_id(id.as_bytes())
     }
 
     /// Reads a line that is an ID.
-    fn read_text(&self, line: &[u8]) -> Result<(Id, Option<u64>), String> {
-        let id = self.args.read_id(line).map_err(|problem| {
+    fn read_text(&self, line: &[u8]) -> Result<Id, String> {
+        self.args.read_id(line).map_err(|problem| {
             let hint = str::from_utf8(line).ok().and_then(json::table_hint);
             hint.map_or(problem.clone(), |hint| format!("{problem} ({hint})"))
-        })?;
-        if let Some(name) = self.time.and_then(|time| time.name.as_ref()) {
-            let (name, id) = (quote(name), quote(&id.to_string()));
-            return Err(format!("expected a JSON object with the field {name}, found {id}"));
-        }
-        Ok((id, None))
+        })
     }
 
-    /// Counts a line or row, and passes on its ID and time.
-    fn count(&mut self, read: Result<(Id, Option<u64>), String>) -> Result<(), Stop> {
+    /// Counts a line or row, and passes on its ID.
+    fn count(&mut self, read: Result<Id, String>) -> Result<(), Stop> {
         match read {
-            Ok((id, unix_ms)) => {
+            Ok(id) => {
                 self.counts.valid += 1;
-                self.visitor.add(self.line, id, unix_ms, &mut self.problems)
+                self.visitor.add(self.line, id, &mut self.problems)
             }
             Err(problem) => {
                 self.count_invalid(&problem);

@@ -4,8 +4,8 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 use flate2::bufread::GzDecoder;
 
-/// A reader that another thread can use.
-pub(super) type Source = Box<dyn Read + Send>;
+/// Where the bytes come from.
+pub(super) type Source = Box<dyn Read>;
 
 /// What the first bytes show.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use indicatif::ProgressBar;
 
 use super::{Input, source};
 use crate::report::Stop;
@@ -115,16 +114,6 @@ pub(crate) enum Opened {
     Lines(Input),
     /// Records, and the byte between two fields.
     Records(Input, u8),
-}
-
-impl Opened {
-    /// Shows on this bar how many bytes were read.
-    pub(crate) fn with_bar(self, bar: &ProgressBar) -> Self {
-        match self {
-            Self::Lines(input) => Self::Lines(input.with_bar(bar)),
-            Self::Records(input, delimiter) => Self::Records(input.with_bar(bar), delimiter),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -7,11 +7,9 @@ mod records;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::mem;
-use std::ops::Range;
 use std::path::Path;
 
 use bstr::ByteSlice;
-use indicatif::ProgressBar;
 
 pub(crate) use self::compressed::read_some;
 use self::compressed::{Source, decompressed};
@@ -54,14 +52,6 @@ pub(crate) enum Block<'a> {
     TooLong,
 }
 
-/// A piece of the input, as a range of the buffer that it is in.
-pub(crate) enum InBuffer {
-    /// As [`Block::Lines`].
-    Lines(Range<usize>),
-    /// As [`Block::TooLong`].
-    TooLong,
-}
-
 impl Input {
     /// Returns the lines of standard input. On a terminal, `what` says what a person can type.
     pub(crate) fn stdin(what: &str) -> Result<Self, Stop> {
@@ -93,12 +83,6 @@ impl Input {
     /// Removes a byte order mark at the start.
     pub(crate) fn without_mark(self) -> Self {
         Self { is_before_mark: true, ..self }
-    }
-
-    /// Shows on this bar how many bytes were read.
-    fn with_bar(mut self, bar: &ProgressBar) -> Self {
-        self.unread = self.unread.map(|source| Box::new(bar.wrap_read(source)) as Source);
-        self
     }
 
     /// Calls `each` with each line and its number, from 1. For a line that is too long, it passes the error.
@@ -152,25 +136,6 @@ impl Input {
     fn after_mark(&mut self) -> usize {
         let has_mark = mem::take(&mut self.is_before_mark) && self.buffer[self.start..self.end].starts_with(MARK);
         self.start + if has_mark { MARK.len() } else { 0 }
-    }
-
-    /// Returns all whole lines that were read as [`next`](Self::next) does, in `buffer` and without a copy. The input
-    /// reads on into what was in `buffer` before.
-    pub(crate) fn next_in(&mut self, buffer: &mut Vec<u8>) -> Result<Option<InBuffer>, Stop> {
-        let lines = match self.next()? {
-            None => return Ok(None),
-            Some(Block::TooLong) => return Ok(Some(InBuffer::TooLong)),
-            Some(Block::Lines(lines)) => lines.len(),
-        };
-        let lines = self.start - lines..self.start;
-        let rest = self.start..self.end;
-        if buffer.len() < rest.len().max(BLOCK) {
-            grow(buffer, rest.len().max(BLOCK))?;
-        }
-        buffer[..rest.len()].copy_from_slice(&self.buffer[rest.clone()]);
-        mem::swap(buffer, &mut self.buffer);
-        (self.start, self.searched, self.end) = (0, self.searched - rest.start, rest.len());
-        Ok(Some(InBuffer::Lines(lines)))
     }
 
     /// Drops the buffer and reads up to the next line feed or the end of the input.
@@ -290,17 +255,15 @@ mod tests {
     }
 
     #[test]
-    fn blocks_in_their_own_buffers_have_all_lines() {
+    fn blocks_of_a_long_input_have_all_lines() {
         let lines: Vec<u8> = (0..200_000).flat_map(|n| format!("{n}\n").into_bytes()).collect();
-        for size in [1, 7, 1_000, BLOCK + 1] {
-            let pieces = lines.chunks(if size == 1 { 99_999 } else { size }).map(<[u8]>::to_vec).collect();
+        for size in [7, 1_000, 99_999, BLOCK + 1] {
+            let pieces = lines.chunks(size).map(<[u8]>::to_vec).collect();
             let mut input = Input::new(Box::new(Pieces(pieces)), "pieces".into()).ok().unwrap();
-            let (mut buffers, mut read) = (vec![Vec::new(), Vec::new()], Vec::new());
-            for turn in 0.. {
-                let buffer = &mut buffers[turn % 2];
-                let Ok(Some(InBuffer::Lines(range))) = input.next_in(buffer) else { break };
-                assert!(buffer[range.clone()].ends_with(b"\n"));
-                read.extend_from_slice(&buffer[range]);
+            let mut read = Vec::new();
+            while let Ok(Some(Block::Lines(block))) = input.next() {
+                assert!(block.ends_with(b"\n"));
+                read.extend_from_slice(block);
             }
             assert!(read == lines, "pieces of {size}");
         }

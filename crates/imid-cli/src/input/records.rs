@@ -4,12 +4,10 @@
 //! quoted field must be closed, and after its closing quote the field ends. Quotes inside of a field that does not begin with
 //! one are text, as they are for Python and `DuckDB`.
 
-use std::ops::Range;
-
 use bstr::ByteSlice;
 use memchr::{memchr, memchr3};
 
-use super::{InBuffer, Input, MARK, MAX_LINE, too_long, utf8};
+use super::{Block, Input, MARK, MAX_LINE, too_long, utf8};
 use crate::report::{Stop, quote};
 
 /// Finds the records in pieces of the input.
@@ -236,23 +234,22 @@ impl Input {
         mut each: impl FnMut(Record<'_>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let mut records = Records::new(delimiter);
-        let mut buffer = Vec::new();
         loop {
-            let piece = self.next_piece(&mut buffer, &records)?;
+            let piece = self.next_piece(&records)?;
             let has_ended = piece.is_empty();
-            records.feed(&buffer[piece], &mut each)?;
+            records.feed(piece, &mut each)?;
             if has_ended {
                 return Ok(());
             }
         }
     }
 
-    /// Returns the next piece of the input of `records`, in `buffer`. It is empty at the end of the input.
-    pub(crate) fn next_piece(&mut self, buffer: &mut Vec<u8>, records: &Records) -> Result<Range<usize>, Stop> {
-        match self.next_in(buffer)? {
-            None => Ok(0..0),
-            Some(InBuffer::Lines(lines)) => Ok(lines),
-            Some(InBuffer::TooLong) => Err(Stop::Error(format!("line {}: {}", records.lines() + 1, too_long()))),
+    /// Returns the next piece of the input of `records`. It is empty at the end of the input.
+    pub(crate) fn next_piece(&mut self, records: &Records) -> Result<&[u8], Stop> {
+        match self.next()? {
+            None => Ok(&[]),
+            Some(Block::Lines(lines)) => Ok(lines),
+            Some(Block::TooLong) => Err(Stop::Error(format!("line {}: {}", records.lines() + 1, too_long()))),
         }
     }
 }

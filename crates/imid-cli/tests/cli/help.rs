@@ -98,7 +98,7 @@ fn the_help_names_each_json_member() {
     let tagged = imid("tag --session-field s --time-field t", "{\"s\":1,\"t\":1763640000000}\n").out;
     for (command, runs) in [
         ("check", vec![("check --json", "")]),
-        ("stats", vec![("stats --json --time-field t", &*tagged), ("stats --json --dialect leaf", "5\n")]),
+        ("stats", vec![("stats --json", &*tagged), ("stats --json --dialect leaf", "5\n")]),
         (
             "grep",
             vec![("grep --json", "EUNC-Q8QJ-22GH-T3DD\n"), ("grep --json --dialect twitter", "204697221847986177\n")],
@@ -239,7 +239,7 @@ fn no_line_is_wider_than_the_terminal() {
         ("inspect 5EGN-HLDB-K4Q4-LQ1G 204697221847986177 1169786042799259000", ""),
         ("inspect", "EUNC-Q8QJ-22GH-T3DD\nEMAQ-2948-WCRV-T3DD\n"),
         ("stats", ids),
-        ("stats --time-field t", tagged.as_str()),
+        ("stats", tagged.as_str()),
         ("stats --dialect leaf", "204697221847986177\n1169786042799259000\n"),
         ("check", "2222-2222-2222-2222\n"),
     ] {
@@ -256,7 +256,7 @@ fn no_line_is_wider_than_the_terminal() {
         .collect::<Vec<_>>()
         .concat();
     let ids = imid("tag --session-field s --time-field t", many).out;
-    for args in ["stats", "stats --per hour", "stats --time-field t", "check", "stats --top 1 --per month"] {
+    for args in ["stats", "stats --per hour", "check", "stats --top 1 --per month"] {
         for columns in 40..74 {
             for line in on_a_terminal(args, columns, &ids).lines() {
                 assert!(line.chars().count() <= columns, "{args} with {columns} columns: {line}");
@@ -281,8 +281,7 @@ note     implausible time
 ";
     assert_eq!(narrow, expected);
     assert_eq!(on_a_terminal("inspect 5EGN-HLDB-K4Q4-LQ1G", 128, "").lines().count(), 2);
-    let narrow = on_a_terminal("stats --time-field t", 60, &tagged);
-    assert!(narrow.contains("ahead       0 of 1 (0.00 %)\n            by at most 0 ms\n"), "{narrow}");
+    let narrow = on_a_terminal("stats", 60, &tagged);
     let hash = SessionTag::new(SessionType::default(), "1").session_hash().to_u32();
     assert!(narrow.contains(&format!("\ntype 0, hash {hash}\n           1  100.00 %\n")), "{narrow}");
 }

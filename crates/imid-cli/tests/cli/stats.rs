@@ -1,4 +1,5 @@
 use imid::{IdParts, MessageId, SessionTag, SessionType};
+use imid_snowflake::Layout;
 use serde_json::{Value, json};
 
 use crate::imid;
@@ -32,8 +33,8 @@ fn hash(name: &str) -> u32 {
 }
 
 #[test]
-fn the_summary_has_types_sessions_rates_and_leads() {
-    let run = imid("stats --json --time-field at", sample());
+fn the_summary_has_types_sessions_and_rates() {
+    let run = imid("stats --json", sample());
     assert_eq!((run.status, run.err.lines().count()), (1, 1));
     let mut found: Value = serde_json::from_str(&run.out).unwrap();
     let rates: Vec<_> =
@@ -42,7 +43,6 @@ fn the_summary_has_types_sessions_rates_and_leads() {
     let expected = json!({
         "lines": 9, "valid": 7, "invalid": 1, "blank": 1,
         "first_time": "2025-11-20T12:00:00.000Z", "last_time": "2025-11-20T12:00:09.999Z",
-        "ahead": { "ids": 7, "ahead": 2, "largest_ms": 1_000, "share": 2.0 / 7.0 },
         "types": [
             { "type": 1, "type_name": "PRIVATE", "ids": 2 },
             { "type": 3, "type_name": "GROUP", "ids": 5 },
@@ -69,7 +69,7 @@ fn the_summary_for_people_has_a_chart() {
             false if cfg!(windows) => command.env("TERM", "dumb"),
             false => command.env("LC_ALL", "C"),
         };
-        command.args(["stats", "--time-field", "at", "--top", "1"]);
+        command.args(["stats", "--top", "1"]);
         String::from_utf8(command.write_stdin(sample.as_str()).output().unwrap().stdout).unwrap()
     };
     // The longest line has 74 columns.
@@ -82,7 +82,6 @@ invalid     0
 blank       1
 first time  2025-11-20T12:00:00.000Z
 last time   2025-11-20T12:00:09.999Z
-ahead       2 of 7 (28.57 %), by at most 1000 ms
 
 IDs by session type
            2   28.57 %  1 PRIVATE
@@ -115,18 +114,15 @@ fn texts_and_snowflakes_have_stats_too() {
     let texts = format!("{}\n{}\r\n", id(0, SessionType::GROUP, "a"), id(1, SessionType::GROUP, "b"));
     let found: Value = serde_json::from_str(&imid("stats --json", texts.as_str()).ok()).unwrap();
     assert_eq!((&found["valid"], found["busiest"].as_array().unwrap().len()), (&json!(2), 2));
-    let error = imid("stats --json --time-field at", texts.as_str()).err;
-    let expected = format!("error: line 1: expected a JSON object with the field \"at\", found {:?}\n", &texts[..19]);
-    assert!(error.starts_with(&expected), "{error}");
 
     // An error shows a value as it is in the line.
-    for value in ["null", "\"null\"", "1.5"] {
-        let line = format!("{{\"id\":\"2222-2222-2222-2222\",\"at\":{value}}}\n");
-        let error = imid("stats --time-field at", line).err;
+    for value in ["null", "1.5", "{}"] {
+        let error = imid("stats", format!("{{\"id\":{value}}}\n")).err;
         assert!(error.trim_end().ends_with(&format!(", found {value}")), "{error}");
     }
 
-    let ids = imid("new --dialect leaf --node 35 -n 5", "").ok();
+    let leaf = |ms| Layout::LEAF.first_at(NOON + ms).unwrap().to_u64() | 35 << 12;
+    let ids: String = (0..5).map(|ms| format!("{}\n", leaf(ms))).collect();
     let found: Value = serde_json::from_str(&imid("stats --json --dialect leaf", ids).ok()).unwrap();
     assert_eq!((&found["busiest"], &found["types"]), (&json!([{ "node": 35, "ids": 5 }]), &json!([])));
     let empty: Value = serde_json::from_str(&imid("stats --json", "").ok()).unwrap();
@@ -218,19 +214,16 @@ fn csv_gives_the_numbers_of_json_lines() {
     let rows = rows.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let rows = rows.map(|row| format!("\"a, b\",{},{}", row["at"], row["id"].as_str().unwrap()));
     let csv = rows.chain(["x,1,no\n".to_owned()]).collect::<Vec<_>>().join("\n");
-    let run = imid("stats --in csv --json --time-field at", format!("text,at,id\n{csv}"));
-    let mut lines: Value = serde_json::from_str(&imid("stats --json --time-field at", sample()).out).unwrap();
+    let run = imid("stats --in csv --json", format!("text,at,id\n{csv}"));
+    let mut lines: Value = serde_json::from_str(&imid("stats --json", sample()).out).unwrap();
     (lines["lines"], lines["blank"]) = (8.into(), 0.into());
     assert_eq!(serde_json::from_str::<Value>(&run.out).unwrap(), lines);
     assert_eq!(
         run.err,
         "error: line 9: \"no\" is not an ID: expected a digit 2-9 or A-Z without I and O, found 'o' at 1\n"
     );
-    let wrong =
-        imid("stats --in csv --json --time-field at", format!("at,id\nlate,{}\n", id(1, SessionType::GROUP, "a")));
-    assert!(wrong.err.starts_with("error: line 2: field \"at\": expected "), "{}", wrong.err);
-    let error = imid("stats --in csv --time-field at", "id\n").error(1);
-    assert_eq!(error, "line 1: field \"at\" is missing in the header, which has \"id\"");
+    let error = imid("stats --in csv", "at\n").error(1);
+    assert_eq!(error, "line 1: field \"id\" is missing in the header, which has \"at\"");
 }
 
 #[test]

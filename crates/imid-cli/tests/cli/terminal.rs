@@ -1,16 +1,13 @@
-//! The tool on a terminal: what it waits for, and its progress bar.
+//! The tool on a terminal: what it waits for.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{Read, Write};
-use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
 use nix::pty::{Winsize, openpty};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 
 /// A terminal of 80 columns, and what is shown on it.
 struct Screen {
@@ -83,62 +80,4 @@ fn a_command_that_waits_for_a_person_says_for_what() {
     let (screen, mut child) = Screen::run(&["inspect", ID], None, Stdio::null());
     assert!(child.wait().unwrap().success());
     assert_eq!(screen.end(), "");
-}
-
-/// Returns the parts of a text between control sequences and line ends.
-fn pieces(shown: &str) -> Vec<String> {
-    let mut pieces = vec![String::new()];
-    let mut characters = shown.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '\x1b' => {
-                let _ = characters.by_ref().find(char::is_ascii_alphabetic);
-                pieces.push(String::new());
-            }
-            '\r' | '\n' => pieces.push(String::new()),
-            character => pieces.last_mut().unwrap().push(character),
-        }
-    }
-    pieces.retain(|piece| !piece.is_empty());
-    pieces
-}
-
-#[test]
-fn the_progress_bar_fits_the_terminal_and_is_gone_after_the_run() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("in");
-    let line = "{\"s\":1,\"t\":1763640000000,\"id\":\"EUNC-Q8QJ-22GH-T3DD\"}\n";
-    fs::write(&path, line.repeat(200_000)).unwrap();
-    let path = path.to_str().unwrap();
-    // The time that is left comes later.
-    let is_bar = |piece: &String| piece.contains(" of ") && piece.contains("MiB");
-    for args in [
-        &["tag", "--session-field", "s", "--overwrite", path][..],
-        &["check", "--unsorted", "--json", path],
-        &["stats", "--json", path],
-        &["check", "--json", path, path],
-    ] {
-        for is_stopped in [false, true] {
-            let (mut screen, mut child) = Screen::run(args, None, Stdio::null());
-            screen.wait_for(" of ");
-            if is_stopped {
-                kill(Pid::from_raw(child.id().cast_signed()), Signal::SIGINT).unwrap();
-            }
-            let status = child.wait().unwrap();
-            let shown = screen.end();
-            assert_eq!(status.signal(), is_stopped.then_some(Signal::SIGINT as i32), "{args:?}: {shown:?}");
-            let pieces = pieces(&shown);
-            let bars = pieces.iter().filter(|piece| is_bar(piece));
-            let longest = bars.map(|piece| piece.chars().count()).max();
-            assert!(longest.is_some_and(|longest| (60..=80).contains(&longest)), "{args:?}: {pieces:?}");
-            // What comes after the bar is not the bar.
-            let last_bar = pieces.iter().rposition(is_bar).unwrap();
-            if is_stopped {
-                assert_eq!(last_bar, pieces.len() - 2, "{args:?}: {pieces:?}");
-                assert!(pieces[last_bar + 1].starts_with("ended by SIGINT"), "{args:?}: {pieces:?}");
-            }
-            let after = &shown[shown.rfind("MiB").unwrap()..];
-            assert!(after.contains("\x1b[2K"), "{args:?}: the bar is not removed: {after:?}");
-        }
-    }
 }

@@ -6,13 +6,13 @@ mod summary;
 use imid::MessageId;
 use imid_inspect::{Id, Scheme};
 
-use self::duplicates::{Duplicates, Lines, SortError};
+use self::duplicates::{Duplicates, Entry};
 use self::summary::Summary;
 use super::problems::Problems;
 use super::stored::{Counts, StoredIds, Visitor};
 use crate::Out;
 use crate::json::{self, JsonArg};
-use crate::report::{Report, Stop, quote};
+use crate::report::{Report, Stop};
 use crate::time::ZoneArg;
 
 /// Check that the IDs in files are valid, strictly increasing and distinct
@@ -24,8 +24,8 @@ use crate::time::ZoneArg;
 /// "lower" are the numbers of IDs that are equal to or lower than the ID before them.
 ///
 /// If the input is not sorted, equal IDs can be far apart, so the number of duplicates is unknown. --unsorted finds them
-/// and names their lines. It sorts up to 4 million IDs in memory, and more with temporary files of 16 bytes per ID (in
-/// $TMPDIR). With --unsorted, an ID that is lower than the ID before it is not a problem.
+/// and names their lines, in 16 bytes of memory per ID. With --unsorted, an ID that is lower than the ID before it is not a
+/// problem.
 ///
 /// With several files, the order is checked within each file. Duplicates are found across all files in the same way, and
 /// the messages name the file and the line of each copy.
@@ -68,18 +68,18 @@ impl Args {
         let mut check = Check {
             scheme: self.ids.scheme(),
             is_order_a_problem: !self.unsorted,
-            duplicates: (self.unsorted || self.ids.are_several()).then(Duplicates::new),
+            duplicates: (self.unsorted || self.ids.are_several()).then(Duplicates::default),
             equal: 0,
             lower: 0,
             previous: None,
             least: None,
             greatest: None,
         };
-        let (counts, problems) = self.ids.visit(None, &mut check, report)?;
+        let (counts, problems) = self.ids.visit(&mut check, report)?;
         // JSON has times in UTC.
         let utc = ZoneArg::default();
         let zone = if self.json.json { &utc } else { &self.zone };
-        let summary = check.finish(counts, problems, zone)?;
+        let summary = check.finish(counts, problems, zone);
         if self.json.json { json::write_line(out, &summary) } else { summary.write(out) }
     }
 }
@@ -98,7 +98,7 @@ struct Check {
 }
 
 impl Visitor for Check {
-    fn add(&mut self, number: u64, id: Id, _: Option<u64>, problems: &mut Problems<'_>) -> Result<(), Stop> {
+    fn add(&mut self, number: u64, id: Id, problems: &mut Problems<'_>) -> Result<(), Stop> {
         self.add_key(number, id.sort_key(), problems)
     }
 
@@ -129,7 +129,7 @@ impl Check {
         }
         self.widen(id, id);
         match &mut self.duplicates {
-            Some(duplicates) => duplicates.push(id, number).map_err(cannot_sort),
+            Some(duplicates) => duplicates.push(id, number),
             None => Ok(()),
         }
     }
@@ -154,24 +154,23 @@ impl Check {
         }
     }
 
-    fn finish(self, counts: Counts, mut problems: Problems<'_>, zone: &ZoneArg) -> Result<Summary, Stop> {
+    fn finish(self, counts: Counts, mut problems: Problems<'_>, zone: &ZoneArg) -> Summary {
         let is_sorted = self.lower == 0;
         let duplicates = match self.duplicates {
-            Some(duplicates) => {
+            Some(mut duplicates) => {
                 let mut surplus = 0;
-                duplicates
-                    .for_each(|id, lines| {
-                        surplus += lines.count - 1;
-                        let places = problems.places(&lines.first);
-                        problems.add(|| occurs(self.scheme.with_sort_key(id), lines, &places));
-                    })
-                    .map_err(cannot_sort)?;
+                for copies in duplicates.find() {
+                    surplus += copies.len() as u64 - 1;
+                    let lines: Vec<_> = copies.iter().take(MAX_NAMED).map(|copy| copy.line()).collect();
+                    let places = problems.places(&lines);
+                    problems.add(|| occurs(self.scheme.with_sort_key(copies[0].id()), copies, &places));
+                }
                 Some(surplus)
             }
             None => is_sorted.then_some(self.equal),
         };
         let time = |id: Option<MessageId>| id.map(|id| zone.rfc3339(self.scheme.with_sort_key(id).timestamp_ms()));
-        Ok(Summary {
+        Summary {
             counts,
             equal: self.equal,
             lower: self.lower,
@@ -179,22 +178,15 @@ impl Check {
             duplicates,
             first_time: time(self.least),
             last_time: time(self.greatest),
-        })
+        }
     }
 }
+
+/// The most copies of an ID whose places are printed.
+const MAX_NAMED: usize = 10;
 
 /// Returns the message for an ID that occurs more than once.
-fn occurs(id: Id, lines: &Lines, places: &str) -> String {
-    let more = if lines.count > lines.first.len() as u64 { " and more" } else { "" };
-    format!("{id} occurs {} times, in {places}{more}", lines.count)
-}
-
-fn cannot_sort(error: SortError) -> Stop {
-    match error {
-        SortError::OutOfMemory => Stop::out_of_memory(),
-        SortError::Io(error) => Stop::Error(format!(
-            "cannot sort with temporary files in {}: {error}",
-            quote(&std::env::temp_dir().to_string_lossy())
-        )),
-    }
+fn occurs(id: Id, copies: &[Entry], places: &str) -> String {
+    let more = if copies.len() > MAX_NAMED { " and more" } else { "" };
+    format!("{id} occurs {} times, in {places}{more}", copies.len())
 }

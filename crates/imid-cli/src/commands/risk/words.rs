@@ -1,7 +1,6 @@
 //! Frequencies in words.
 
 use imid_inspect::risk::YEAR_S;
-use indicatif::HumanCount;
 
 /// Writes how often something happens that is expected this many times per second.
 pub(super) fn how_often(per_second: f64) -> String {
@@ -48,9 +47,14 @@ fn grouped(value: f64) -> String {
 }
 
 /// Writes a number that is not negative with all of its digits. A whole number below 1e15 has commas.
-#[expect(clippy::cast_sign_loss, reason = "numbers are not negative")]
 pub(super) fn exact(value: f64) -> String {
-    if value.fract() == 0.0 && value < 1e15 { HumanCount(value as u64).to_string() } else { value.to_string() }
+    let mut text = value.to_string();
+    if value.fract() == 0.0 && value < 1e15 {
+        for at in (1..text.len()).rev().filter(|at| (text.len() - at) % 3 == 0).collect::<Vec<_>>() {
+            text.insert(at, ',');
+        }
+    }
+    text
 }
 
 #[cfg(test)]

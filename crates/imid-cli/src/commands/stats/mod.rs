@@ -12,14 +12,14 @@ use imid_inspect::Id;
 
 use self::rates::{Interval, Rates, per};
 use self::sessions::Sessions;
-use self::summary::{Leads, Summary};
+use self::summary::Summary;
 use super::problems::Problems;
 use super::stored::{Counts, StoredIds, Visitor};
 use super::whole_number;
 use crate::Out;
 use crate::json::JsonArg;
 use crate::report::{Report, Stop};
-use crate::time::{TIME_FORMS, TimeField, TimeRange, note_rounded};
+use crate::time::{TIME_FORMS, TimeRange, ZoneArg};
 
 /// Count the IDs in files by session type, by session and by time
 ///
@@ -39,7 +39,6 @@ use crate::time::{TIME_FORMS, TimeField, TimeRange, note_rounded};
 #[command(after_help = format!("\
 Examples:
   imid stats ids.txt
-  imid stats --time-field at tagged.jsonl.gz
   imid stats --top 100 --json tagged.jsonl
   imid stats --plot tagged.jsonl > rate.svg
   imid stats --from 2025-11-20 --per day --time-zone Asia/Shanghai tagged.jsonl
@@ -55,9 +54,6 @@ JSON members:
   lines: number of lines: the sum of the next three
   valid, invalid, blank: numbers of such lines
   first_time, last_time: of the least and the greatest ID; null without an ID
-  ahead: only with --time-field
-  ahead.ids, ahead.ahead, ahead.share: all IDs, those that are ahead, and the ratio
-  ahead.largest_ms: how far an ID is ahead of its message at most
   types: objects, one for each session type
   types[].type, types[].type_name, types[].ids: the type and its number of IDs
   busiest: objects, the busiest sessions; the busiest nodes for Snowflakes
@@ -72,13 +68,13 @@ JSON members:
 pub(crate) struct Args {
     #[command(flatten)]
     ids: StoredIds,
-    #[command(flatten)]
-    time: TimeField,
     /// Number of busiest sessions to show
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = whole_number(0..=usize::MAX), allow_negative_numbers = true)]
     top: usize,
     #[command(flatten)]
     times: TimeRange,
+    #[command(flatten)]
+    zone: ZoneArg,
     /// Interval of the rates [default: as long as the lines, the plot or the JSON object need]
     #[arg(long, value_name = "INTERVAL", value_parser = per())]
     per: Option<Interval>,
@@ -91,17 +87,9 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
-        let times = self.times.times(&self.time.zone)?;
-        let mut stats = Stats {
-            sessions: Sessions::new()?,
-            rates: Rates::default(),
-            ahead: self.time.name.as_ref().map(|_| Leads::default()),
-            range: None,
-            counted: 0,
-            times,
-        };
-        let (counts, _) = self.ids.visit(Some(&self.time), &mut stats, report)?;
-        note_rounded(report);
+        let times = self.times.times(&self.zone)?;
+        let mut stats = Stats { sessions: Sessions::new()?, rates: Rates::default(), range: None, counted: 0, times };
+        let (counts, _) = self.ids.visit(&mut stats, report)?;
         let mut summary = stats.finish(counts, self);
         match (self.plot, self.json.json) {
             (true, _) => summary.write_plot(out),
@@ -114,7 +102,6 @@ impl Args {
 struct Stats {
     sessions: Sessions,
     rates: Rates,
-    ahead: Option<Leads>,
     /// The least and the greatest ID.
     range: Option<(MessageId, MessageId)>,
     /// Number of IDs that are counted.
@@ -124,16 +111,13 @@ struct Stats {
 }
 
 impl Visitor for Stats {
-    fn add(&mut self, _: u64, id: Id, unix_ms: Option<u64>, _: &mut Problems<'_>) -> Result<(), Stop> {
+    fn add(&mut self, _: u64, id: Id, _: &mut Problems<'_>) -> Result<(), Stop> {
         if !self.times.contains(&id.timestamp_ms()) {
             return Ok(());
         }
         self.counted += 1;
         self.sessions.add(id);
         self.rates.add(id.timestamp_ms());
-        if let (Some(ahead), Some(unix_ms)) = (&mut self.ahead, unix_ms) {
-            ahead.add(id.timestamp_ms(), unix_ms);
-        }
         let key = id.sort_key();
         self.range = Some(self.range.map_or((key, key), |(least, greatest)| (least.min(key), greatest.max(key))));
         Ok(())
@@ -151,10 +135,9 @@ impl Stats {
             scheme,
             types: self.sessions.types(),
             busiest: self.sessions.busiest(args.top),
-            ahead: self.ahead,
             rates: self.rates,
             per: args.per,
-            zone: args.time.zone.clone(),
+            zone: args.zone.clone(),
         }
     }
 }

@@ -15,28 +15,6 @@ use crate::terminal::Terminal;
 use crate::time::{ZoneArg, rfc3339, timestamp};
 use crate::{Out, json};
 
-/// IDs whose time is ahead of the time of their message.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Leads {
-    pub(super) ids: u64,
-    pub(super) ahead: u64,
-    pub(super) largest_ms: u64,
-}
-
-impl Leads {
-    /// Counts an ID.
-    pub(super) fn add(&mut self, id_ms: u64, message_ms: u64) {
-        let lead = id_ms.saturating_sub(message_ms);
-        self.ids += 1;
-        self.ahead += u64::from(lead > 0);
-        self.largest_ms = self.largest_ms.max(lead);
-    }
-
-    fn share(self) -> f64 {
-        ratio(self.ahead, self.ids)
-    }
-}
-
 /// The result.
 pub(super) struct Summary {
     pub(super) counts: Counts,
@@ -47,7 +25,6 @@ pub(super) struct Summary {
     pub(super) scheme: Scheme,
     pub(super) types: Vec<(u8, u64)>,
     pub(super) busiest: Busiest,
-    pub(super) ahead: Option<Leads>,
     pub(super) rates: Rates,
     /// The interval of the rates, if it is not chosen by their number.
     pub(super) per: Option<Interval>,
@@ -77,15 +54,6 @@ impl Summary {
         ];
         for (name, value) in self.counts.rows().into_iter().chain(times) {
             writeln!(out, "{name:<12}{value}")?;
-        }
-        if let Some(ahead) = self.ahead {
-            let percent = ahead.share() * 100.0;
-            let space = if is_wide { ", " } else { "\n            " };
-            writeln!(
-                out,
-                "{:<12}{} of {} ({percent:.2} %){space}by at most {} ms",
-                "ahead", ahead.ahead, ahead.ids, ahead.largest_ms
-            )?;
         }
         if self.counted == 0 {
             return Ok(());
@@ -231,7 +199,7 @@ impl Summary {
             json!({ "time": time, "ids": column.ids, "ids_per_second": per_second, "partial": column.is_partial })
         };
         let Counts { lines, valid, invalid, blank } = self.counts;
-        let mut object = json!({
+        let object = json!({
             "lines": lines, "valid": valid, "invalid": invalid, "blank": blank,
             "first_time": self.times.map(|(first, _)| rfc3339(first)),
             "last_time": self.times.map(|(_, last)| rfc3339(last)),
@@ -241,9 +209,6 @@ impl Summary {
             "interval": rates.interval.to_string(),
             "rates": rates.columns.iter().map(rate).collect::<Vec<_>>(),
         });
-        if let Some(leads @ Leads { ids, ahead, largest_ms }) = self.ahead {
-            object["ahead"] = json!({ "ids": ids, "ahead": ahead, "largest_ms": largest_ms, "share": leads.share() });
-        }
         json::write_line(out, &object)
     }
 }

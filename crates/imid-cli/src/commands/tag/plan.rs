@@ -2,36 +2,19 @@
 
 use std::borrow::Cow;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use imid::dialect::Dialect;
 use imid::{SessionTag, SessionType};
 
-use super::template::{Part, Template};
+use super::Args;
+use super::template::Part;
 use crate::message::{Message, Value, field};
-use crate::session::session_type_in;
-use crate::time::TimeField;
+use crate::report::Stop;
+use crate::session::{ONLY_STANDARD_PAIRS, pair_type, session_type_in};
 
-/// Reads the name of a dialect that can mint IDs.
-pub(super) fn dialects() -> impl TypedValueParser<Value = &'static Dialect<'static>> {
-    let mints = |dialect: &&Dialect<'_>| dialect.session_tag(SessionType::default(), "").is_ok();
-    PossibleValuesParser::new(Dialect::ALL.iter().filter(mints).map(Dialect::name)).map(|name| {
-        // PANIC: clap accepts only these names, in any case.
-        Dialect::named(&name.to_ascii_lowercase()).expect("a possible value is a dialect")
-    })
-}
-
-/// The fields that are read from each message.
-pub(super) struct Plan {
-    pub(super) dialect: &'static Dialect<'static>,
-    pub(super) session: Template,
-    pub(super) peer_field: Option<String>,
-    pub(super) default_type: SessionType,
-    pub(super) type_field: Option<String>,
-    pub(super) time: TimeField,
-    /// The fields that get the ID.
-    pub(super) id_fields: Vec<String>,
-    /// Whether the fields of the ID are replaced.
-    pub(super) overwrite: bool,
+/// The fields that are read from each message, and those that get the ID.
+pub(super) struct Plan<'a> {
+    args: &'a Args,
+    default_type: SessionType,
 }
 
 /// What an ID is made from.
@@ -42,38 +25,54 @@ pub(super) struct Facts {
     pub(super) unix_ms: u64,
 }
 
-impl Plan {
+impl<'a> Plan<'a> {
+    pub(super) fn new(args: &'a Args) -> Result<Self, Stop> {
+        let session_type = args.session_type.as_deref().map(|text| session_type_in(args.dialect, text)).transpose();
+        let session_type = session_type.map_err(|problem| Stop::Usage(format!("--type: {problem}")))?;
+        if args.peer_field.is_some() && args.dialect.name() != Dialect::STANDARD.name() {
+            return Err(Stop::Usage(format!("--peer-field {ONLY_STANDARD_PAIRS}")));
+        }
+        Ok(Self { args, default_type: pair_type(session_type, args.peer_field.is_some())? })
+    }
+
     /// Reads what the ID of a message is made from.
     pub(super) fn read(&self, message: &impl Message) -> Result<Facts, String> {
         let session = self.session(message)?;
-        Ok(Facts { session, unix_ms: self.time.read(message)?.unwrap_or(0) })
+        Ok(Facts { session, unix_ms: self.args.time.read(message)?.unwrap_or(0) })
     }
 
-    /// Returns the fields that are removed from a line.
-    pub(super) fn removed(&self) -> &[String] {
-        if self.overwrite { &self.id_fields } else { &[] }
+    /// Returns the fields of the ID that are removed from a line.
+    pub(super) fn removed_fields(&self) -> &'a [String] {
+        if self.args.overwrite { &self.args.id_field } else { &[] }
+    }
+
+    /// Returns the fields of the ID that a line must not have.
+    pub(super) fn new_fields(&self) -> &'a [String] {
+        if self.args.overwrite { &[] } else { &self.args.id_field }
     }
 
     /// Returns the fields that are read.
-    pub(super) fn fields(&self) -> impl Iterator<Item = &String> {
-        self.session.fields().chain(&self.peer_field).chain(&self.type_field).chain(&self.time.name)
+    pub(super) fn fields(&self) -> impl Iterator<Item = &'a String> {
+        let Args { session_field, peer_field, type_field, time, .. } = self.args;
+        session_field.fields().chain(peer_field).chain(type_field).chain(&time.name)
     }
 
     fn session(&self, message: &impl Message) -> Result<SessionTag, String> {
-        let session_type = match &self.type_field {
-            Some(name) => field(message, name, |value| value.parse(|text| session_type_in(self.dialect, text)))?,
+        let dialect = self.args.dialect;
+        let session_type = match &self.args.type_field {
+            Some(name) => field(message, name, |value| value.parse(|text| session_type_in(dialect, text)))?,
             None => self.default_type,
         };
-        let name = match &self.session.0[..] {
+        let name = match &self.args.session_field.0[..] {
             // The name need not be copied.
             [Part::Field(name)] => field(message, name, Value::session_name)?,
             parts => Cow::Owned(composite(parts, message)?),
         };
-        match &self.peer_field {
+        match &self.args.peer_field {
             Some(peer) if session_type == SessionType::PRIVATE => {
                 Ok(SessionTag::pair(&name, &field(message, peer, Value::session_name)?))
             }
-            _ => self.dialect.session_tag(session_type, &name).map_err(|error| error.to_string()),
+            _ => dialect.session_tag(session_type, &name).map_err(|error| error.to_string()),
         }
     }
 }

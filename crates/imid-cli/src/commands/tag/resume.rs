@@ -138,11 +138,11 @@ impl PreviousOutput {
 
     fn read_records(mut input: Input, delimiter: u8, args: &Args, name: &str) -> Result<Self, Stop> {
         let (mut written, mut messages) = (Self::default(), Messages::default());
-        let (mut records, mut buffer) = (Records::new(delimiter), Vec::new());
+        let mut records = Records::new(delimiter);
         loop {
-            let piece = input.next_piece(&mut buffer, &records)?;
+            let piece = input.next_piece(&records)?;
             let has_ended = piece.is_empty();
-            let rest = records.feed_cut(&buffer[piece], |record| {
+            let rest = records.feed_cut(piece, |record| {
                 // A record that was cut.
                 if record.line_end.is_empty() {
                     return Ok(());
