@@ -80,6 +80,7 @@ impl Report {
     }
 
     /// Prints a line, such as the result of a run.
+    #[expect(clippy::unused_self, reason = "a command that has no report prints no messages")]
     pub(crate) fn print(&self, message: impl Display) {
         // If standard error cannot be written, the exit status still reports the error. `eprintln` would panic.
         let _ = writeln!(anstream::stderr(), "{message}");

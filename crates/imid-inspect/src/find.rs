@@ -346,7 +346,7 @@ mod tests {
         let view = "019aa2ac-6b40-7007-8fc8-56b000000000";
         for text in [view.to_owned(), format!("id={view}"), "-".repeat(40)] {
             for end in 0..=text.len() {
-                let count = scan(&text[..end], NOW).count();
+                let count = crate::scan::scan(&text[..end], NOW).count();
                 assert_eq!(count, usize::from(text[..end].ends_with(view)), "{}", &text[..end]);
             }
         }

@@ -122,7 +122,7 @@ fn texts_and_snowflakes_have_stats_too() {
     }
 
     let leaf = |ms| Layout::LEAF.first_at(NOON + ms).unwrap().to_u64() | 35 << 12;
-    let ids: String = (0..5).map(|ms| format!("{}\n", leaf(ms))).collect();
+    let ids = [0, 1, 2, 3, 4].map(|ms| leaf(ms).to_string()).join("\n");
     let found: Value = serde_json::from_str(&imid("stats --json --dialect leaf", ids).ok()).unwrap();
     assert_eq!((&found["busiest"], &found["types"]), (&json!([{ "node": 35, "ids": 5 }]), &json!([])));
     let empty: Value = serde_json::from_str(&imid("stats --json", "").ok()).unwrap();

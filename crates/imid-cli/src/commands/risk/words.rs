@@ -50,7 +50,7 @@ fn grouped(value: f64) -> String {
 pub(super) fn exact(value: f64) -> String {
     let mut text = value.to_string();
     if value.fract() == 0.0 && value < 1e15 {
-        for at in (1..text.len()).rev().filter(|at| (text.len() - at) % 3 == 0).collect::<Vec<_>>() {
+        for at in (1..text.len()).rev().filter(|at| (text.len() - at).is_multiple_of(3)).collect::<Vec<_>>() {
             text.insert(at, ',');
         }
     }
