@@ -75,6 +75,13 @@ fn a_paused_swap_does_not_mint_after_the_close() {
     assert!(minted[1].unwrap_err().is_closed());
 }
 
+/// Another thread has taken the only spare node, and has swapped. The call finds none, and mints under the new node as well.
+#[test]
+fn a_paused_call_that_finds_no_spare_node_looks_at_the_word_again() {
+    let minted = each(Preset::TWITTER, T - 50, |ids, _| assert_eq!(ids.generate().unwrap().node(), 8));
+    assert!(minted.into_iter().all(|id| id.unwrap().node() == 8));
+}
+
 #[test]
 fn a_paused_call_does_not_mint_below_a_raised_floor() {
     let minted = each(Preset::TWITTER, T + 1, |ids, _| ids.raise_floor_ms(T + 2));
