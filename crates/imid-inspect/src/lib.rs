@@ -2,7 +2,7 @@
 //!
 //! - [`identify`](fn@identify) returns every way to read a text, the most likely one first.
 //! - [`read_pasted`] reads an ID of one scheme, with quotes, brackets or other dashes around it, and says what is wrong.
-//! - [`scan`] finds the IDs in a pasted text in all of their forms, and [`Finder`] those in logs of any size, with their places.
+//! - [`scan()`] finds the IDs in a pasted text in all of their forms, and [`Finder`] those in logs of any size, with their places.
 //! - [`Id`] has the fields, the forms and the last day of the layout; [`Foreign`] is what is not an ID of this family.
 //! - [`risk`] computes how often generators that share no state mint equal IDs.
 //!
