@@ -33,9 +33,9 @@ if ! "${separate[@]}" ip link add test type bridge 2>/dev/null; then
   echo "not checked: clusters: no right to make network namespaces, or no program ip"
   exit 0
 fi
-[[ " ${stores[*]} " != *" mysql "* ]] || bash ci/clusters/unprotected.sh
+[[ ! " ${stores[*]} " =~ \ (mysql|postgres)\  ]] || bash ci/clusters/unprotected.sh
 cargo build --quiet --all-features --example soak
-cargo build --quiet --release --package imid-cli
+cargo build --quiet --release --package imid-cli --features postgres,tls-ring
 declare -A tools=([etcd]="etcd-client curl" [postgres]="pgbouncer haproxy" [mysql]=haproxy [redis]="haproxy redis-sentinel")
 for store in "${stores[@]}"; do
   bash ci/services.sh install "$store" ${tools[$store]:-} || true

@@ -195,25 +195,30 @@ control() {
   [ "$duplicates" -gt 0 ] || { echo "clusters.sh: no duplicates in the control, so the check proves nothing" >&2; return 1; }
 }
 
-# Mints during a fault after which a store has taken back what it has acknowledged: attack NAME FAULT. Without what protects from it (see
-# unprotected.sh) there must be duplicates, and with it none. The function `clear_register` empties the register.
+# Mints during a fault after which a store has taken back what it has acknowledged: attack NAME FAULT PROTECTION. Without what protects
+# from it there must be duplicates, and with it none. It is a rule (see unprotected.sh), or must_exist, which is an option of the
+# processes. The function `clear_register` empties the register, and `create_space` creates the space in it.
 attack() {
-  local name=$1 fault=$2 build protected=$soak unprotected=$target/unprotected/soak
-  for build in unprotected protected; do
-    [ $build = protected ] || soak=$unprotected
+  local name=$1 fault=$2 protection=$3 run protected=$soak
+  for run in without with; do
     clear_register
-    start_workers "$folder/$fault-$build" lease
+    case $run-$protection in
+      without-rule) soak=$target/unprotected/soak ;;
+      with-must_exist) export IMID_SOAK_MUST_EXIST=1; create_space ;;
+    esac
+    start_workers "$folder/$fault-$run" lease
     until_true have_minted
     sleep 2
     "$fault"
     stop_workers
     soak=$protected
+    unset IMID_SOAK_MUST_EXIST
     check_ids
-    echo "$store: $name, $build: $count IDs, $duplicates duplicates"
-    if [ $build = protected ]; then
+    echo "$store: $name, $run the $protection: $count IDs, $duplicates duplicates"
+    if [ $run = with ]; then
       [ "$duplicates$out_of_order" = 00 ] && [ "$count" -gt 0 ]
     else
-      [ "$duplicates" -gt 0 ] || { echo "clusters.sh: $store: no duplicates without the protection, so the check proves nothing" >&2; return 1; }
+      [ "$duplicates" -gt 0 ] || { echo "clusters.sh: $store: no duplicates without the $protection, so the check proves nothing" >&2; return 1; }
     fi
   done
 }

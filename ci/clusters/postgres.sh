@@ -18,9 +18,11 @@ as_owner() {
   exec nsenter --net="/proc/${holder[$n]}/ns/net" "${own[@]}" "$@"
 }
 
+# Processes of an attack reach an old primary that no proxy would take.
+is_direct=
 # All three, first the one of this node, so the others find a standby before the primary.
 direct() { echo "postgres://imid@$(for i in 0 1 2; do printf '%s,' "$(address $((($1 + i - 1) % 3 + 1)))"; done | sed 's/,$//')/postgres"; }
-url() { if [ "$1" = 3 ] && has_proxies; then echo "postgres://imid@127.0.0.1:6000/postgres"; else direct "$1"; fi; }
+url() { if [ "$1" = 3 ] && [ -z "$is_direct" ] && has_proxies; then echo "postgres://imid@127.0.0.1:6000/postgres"; else direct "$1"; fi; }
 
 member() { as_owner "$1" postgres -D "$folder/m$1/data" -c listen_addresses='*' -c unix_socket_directories= -c max_connections=150; }
 sql() { psql -h "$(address "$1")" -U imid -d postgres -Atqc "$2"; }
@@ -143,6 +145,29 @@ asynchronous() {
   echo "$store: asynchronous standby promoted: $count IDs, $duplicates duplicates, $ended holders noticed that the register went back"
 }
 
+clear_register() { find_roles; sql "$primary" 'DROP TABLE IF EXISTS imid_register' 2>/dev/null; }
+create_space() { on "$primary" "$imid" lane create --register "$(direct "$primary")" --bits 3 --horizon 2s --max-skew 1s; } >/dev/null
+
+# Split brain, and somebody makes the old primary read-only and lets the commits that wait for a standby go, again and again.
+waits_ended() {
+  local end
+  link "$primary" down
+  promote
+  end=$((SECONDS + 8))
+  while [ $SECONDS -lt $end ]; do
+    on "$primary" psql -h "$(address "$primary")" -U imid -d postgres -Atq \
+      -c 'ALTER SYSTEM SET default_transaction_read_only = on' -c "ALTER SYSTEM SET synchronous_standby_names = ''" \
+      -c 'SELECT pg_reload_conf()' -c 'SELECT pg_sleep(0.2)' \
+      -c 'ALTER SYSTEM RESET default_transaction_read_only' -c "ALTER SYSTEM SET synchronous_standby_names = 'nobody'" \
+      -c 'SELECT pg_reload_conf()' >/dev/null 2>>"$folder/log-sql" || true
+    sleep 0.5
+  done
+  kill_member "$primary"
+  link "$primary" up
+  sleep 2
+  rejoin
+}
+
 run() {
   local n
   make_networks
@@ -164,5 +189,7 @@ run() {
   control
   echo "$store: with synchronous_standby_names: $(on 1 "$soak" promise "$(direct 1)")"
   mint_during primary_killed standby_paused fenced not_fenced
+  is_direct=1
+  attack "commits that wait for a standby are let go in a split brain" waits_ended rule
   asynchronous
 }

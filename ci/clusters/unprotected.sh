@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds the program of the soaks without the rule that a commit of MySQL which no replica has confirmed is not acknowledged, as
-# unprotected/soak in the target folder: the control of an attack in ci/clusters.sh.
+# Builds the program of the soaks without three rules, as unprotected/soak in the target folder: the control of attacks in
+# ci/clusters.sh. A commit that no replica has confirmed is not acknowledged, on MySQL and on PostgreSQL, and lanes without a
+# description are not a new space.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
@@ -10,15 +11,20 @@ mkdir -p "$copy"
 git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do
   [ ! -f "$file" ] || printf '%s\0' "$file"
 done | xargs -0 cp --parents -t "$copy"
-python3 - "$copy/crates/imid-lease/src/register/mysql.rs" <<'PYTHON'
+python3 - "$copy/crates/imid-lease/src" <<'PYTHON'
 import pathlib, sys
 
-path = pathlib.Path(sys.argv[1])
-text = path.read_text()
-old = 'Commit::Unknown => Err("the server has acknowledged a commit that no replica has confirmed".into()),'
-if text.count(old) != 1:
-    sys.exit(f"unprotected.sh: expected one place in mysql.rs, found {text.count(old)}: {old}")
-path.write_text(text.replace(old, "Commit::Unknown => Ok(()),"))
+for name, old, new in [
+    ("register/mysql.rs", 'Commit::Unknown => Err("the server has acknowledged a commit that no replica has confirmed".into()),',
+     "Commit::Unknown => Ok(()),"),
+    ("register/postgres.rs", "client.check_wait(row.try_get(1)?, row.try_get(2)?).await?;", ""),
+    ("engine/seek.rs", "if records.iter().any(|(_, found)| found.lane.is_some()) {", "if false {"),
+]:
+    path = pathlib.Path(sys.argv[1]) / name
+    text = path.read_text()
+    if text.count(old) != 1:
+        sys.exit(f"unprotected.sh: expected one place in {name}, found {text.count(old)}: {old}")
+    path.write_text(text.replace(old, new))
 PYTHON
 # A folder of its own: cargo takes packages at the same place of two workspaces for one.
 CARGO_TARGET_DIR=$target/rules cargo build --quiet --all-features --manifest-path "$copy/Cargo.toml" --package imid-lease --example soak

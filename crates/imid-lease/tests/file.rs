@@ -214,6 +214,23 @@ fn a_lock_file_that_was_deleted_is_noticed() {
     drop(other);
 }
 
+/// Code of this process that opens and closes the lock file ends its record lock, so another process can come in.
+#[cfg(unix)]
+#[test]
+fn an_owner_that_has_lost_its_lock_does_not_write_beside_another_process() {
+    let folder = Folder::new();
+    let path = folder.path("ids");
+    let mut owner = FileRegister::owned(&path).unwrap().time_limit(Duration::from_millis(50));
+    assert!(owner.compare_and_set(A, None, "1").unwrap());
+    drop(fs::File::open(folder.path("ids.lock")).unwrap());
+    let other = fs::File::open(folder.path("ids.lock")).unwrap();
+    other.lock().unwrap();
+    let error = chain(&owner.compare_and_set(A, Some("1"), "2").unwrap_err());
+    assert!(error.starts_with("cannot lock ") && error.ends_with("found another process in a call"), "{error}");
+    other.unlock().unwrap();
+    assert!(owner.compare_and_set(A, Some("1"), "2").unwrap());
+}
+
 #[test]
 fn a_register_that_is_read_only_creates_nothing() {
     let folder = Folder::new();

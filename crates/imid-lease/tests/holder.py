@@ -20,7 +20,7 @@ class Silence(Exception):
 
 class Postgres:
     TABLE = 'CREATE TABLE IF NOT EXISTS imid_register (key text COLLATE "C" PRIMARY KEY, value text NOT NULL)'
-    STANDBYS = "SELECT current_setting('synchronous_standby_names')"
+    STANDBYS = "SELECT current_setting('synchronous_standby_names'), pg_conf_load_time()"
     DURABLE = ("set_config('synchronous_commit', CASE current_setting('synchronous_commit') "
                "WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) IS NOT NULL")
     INSERT = f"INSERT INTO imid_register (key, value) SELECT :key, :value WHERE {DURABLE} ON CONFLICT (key) DO NOTHING RETURNING value"
@@ -49,7 +49,7 @@ class Postgres:
         rows = self.call(self.INSERT if seen is None else self.UPDATE, key=key, value=value, seen=seen)
         warnings = [notice for notice in self.link.notices if b"WARNING" in notice.values()]
         before, self.standbys = self.standbys, self.call(self.STANDBYS)
-        if rows and (rows != [[value]] or warnings or before != [[""]] and self.standbys == [[""]]):
+        if rows and (rows != [[value]] or warnings or before[0][0] and self.standbys != before):
             raise Silence(f"wrote {rows}, with {warnings} and standbys {before}, {self.standbys}")
         return bool(rows)
 

@@ -85,13 +85,16 @@ pub(crate) fn run(url: &str, folder: &Path, name: &str, scheme: &str) -> io::Res
 }
 
 fn lease(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, Refused> {
-    let options = LaneOptions::new()
+    let mut options = LaneOptions::new()
         .lane_bits(lane_bits())
         .holder(name)
         .horizon(TIME_OUT)
         .max_skew(Duration::from_secs(1))
         .max_lead(Duration::from_millis(500))
         .clock(clock);
+    if env::var_os("IMID_SOAK_MUST_EXIST").is_some() {
+        options = options.must_exist();
+    }
     let register = open_url(url, Duration::from_millis(1500))?;
     let ids = LeasedGenerator::open(register, options)?;
     match ids.wait_until_open(2 * TIME_OUT) {

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{
     Access, DEFAULT_TIME_LIMIT, Promise, Register, RegisterError, check_key, check_prefix, check_write, place,
@@ -32,7 +32,7 @@ const FORMAT: &str = "imid-register/1";
 /// | | [`owned`](Self::owned) | [`shared`](Self::shared) |
 /// | --- | --- | --- |
 /// | who uses it | one process | several processes of one machine |
-/// | the lock is held | until the register is dropped or the process exits | during each call |
+/// | the lock is held | until the register is dropped or the process exits; each call takes a second one | during each call |
 /// | another process | is refused immediately | waits, for at most the time limit |
 ///
 /// **Strong** on Linux and Android: a write is on disk before it is acknowledged, as long as the disk does not lie. If the folder
@@ -136,7 +136,7 @@ impl FileRegister {
     }
 
     fn locked_for_life(mut self) -> Result<Self, RegisterError> {
-        let lock = Lock::acquire_for_life(&self.lock_path());
+        let lock = Lock::acquire(&self.lock_path());
         self.lock = Some(lock.map_err(|error| self.failed("expected no other user of", error))?);
         Ok(self)
     }
@@ -159,13 +159,16 @@ impl FileRegister {
             return call();
         }
         let path = self.lock_path();
+        let end = Instant::now() + self.time_limit;
+        let failed = |error| self.failed("cannot lock", error);
         let held;
         let lock = if let Some(lock) = &self.lock {
             lock
         } else {
-            held = Lock::acquire_for_call(&path, self.time_limit).map_err(|error| self.failed("cannot lock", error))?;
+            held = lock::wait(end, || Lock::acquire(&path)).map_err(failed)?;
             &held
         };
+        let _call = lock::wait(end, || lock.begin_call()).map_err(failed)?;
         // Without its file the lock keeps no one out. If it was lost during the call, another process may have loaded what this
         // one has replaced, and replaces it in turn.
         let check = || match lock.is_of(&path) {
@@ -174,7 +177,7 @@ impl FileRegister {
                 let gone = io::Error::other(format!("expected the lock file {} to stay in its place", path.display()));
                 Err(self.failed("cannot use", gone))
             }
-            Err(error) => Err(self.failed("cannot lock", error)),
+            Err(error) => Err(failed(error)),
         };
         check()?;
         let result = call()?;
@@ -314,12 +317,6 @@ fn checksum(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Sleeps between two attempts to lock. Returns whether there is time left for another one.
-fn pause(left: Duration) -> bool {
-    std::thread::sleep(left.min(Duration::from_millis(2)));
-    !left.is_zero()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -333,7 +330,7 @@ mod tests {
             let mut records = register.load()?;
             fs::remove_file(register.lock_path()).unwrap();
             // Another process locks the new file, and loads the same records.
-            let other = Lock::acquire_for_life(&register.lock_path());
+            let other = Lock::acquire(&register.lock_path());
             records.insert("a".into(), "2".into());
             register.store(&records)?;
             drop(other);

@@ -30,7 +30,8 @@ remote_register! {
     /// A table with text columns, shorter ones, no primary key, or another engine is refused, and so is a read-only server.
     ///
     /// **Weak** if `innodb_flush_log_at_trx_commit` is not 1, if `innodb_doublewrite` is off, if the binary log is on
-    /// and `sync_binlog` is not 1, and on a node of a Galera cluster, whose commits may be in memory only.
+    /// and `sync_binlog` is not 1, and on a node of a Galera cluster or a member of a replication group, whose commits may be in
+    /// memory only.
     ///
     /// A failover to an asynchronous replica can lose acknowledged writes. Therefore, a MariaDB server with replicas is also
     /// weak while semi-synchronous replication is off, and so is a server that has waited for a replica for too long. While it
@@ -297,8 +298,16 @@ impl Records for Mysql {
         match written {
             Ok(()) => {
                 let is_written = conn.affected_rows() == 1;
+                // The affected rows are those that were found.
+                let is_kept = conn.info().contains("Changed: 0") && seen != Some(value);
                 conn.end(before).await?;
-                Ok(is_written)
+                match seen {
+                    // A trigger.
+                    Some(seen) if is_written && is_kept => {
+                        Err(format!("expected the server to keep {value:?}, found that it kept {seen:?}").into())
+                    }
+                    _ => Ok(is_written),
+                }
             }
             Err(Error::Server(error)) if error.code == DUPLICATE_KEY || LOST.contains(&error.code) => Ok(false),
             Err(error) => Err(error.into()),
@@ -362,10 +371,15 @@ pub(crate) async fn promise_of(conn: &mut Conn) -> Result<Promise, Failure> {
     let settings: Vec<(String, String)> = conn
         .query(
             "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('innodb_flush_log_at_trx_commit', 'innodb_doublewrite', \
-             'log_bin', 'sync_binlog', 'wsrep_on')",
+             'log_bin', 'sync_binlog', 'wsrep_on', 'group_replication_group_name')",
         )
         .await?;
-    let settings: HashMap<_, _> = settings.into_iter().collect();
+    let mut weaknesses = weaknesses_of(&settings.into_iter().collect());
+    weaknesses.extend(SemiSync::read(conn).await?.weakness());
+    Ok(promise(&weaknesses))
+}
+
+fn weaknesses_of(settings: &HashMap<String, String>) -> Vec<String> {
     let is = |name: &str, value: &str| settings.get(name).is_some_and(|found| found.eq_ignore_ascii_case(value));
     let mut weaknesses = Vec::new();
     if !is("innodb_flush_log_at_trx_commit", "1") {
@@ -380,6 +394,26 @@ pub(crate) async fn promise_of(conn: &mut Conn) -> Result<Promise, Failure> {
     if is("wsrep_on", "ON") {
         weaknesses.push("this is a node of a Galera cluster, whose nodes can answer with old records".into());
     }
-    weaknesses.extend(SemiSync::read(conn).await?.weakness());
-    Ok(promise(&weaknesses))
+    if settings.get("group_replication_group_name").is_some_and(|name| !name.is_empty()) {
+        weaknesses.push("this is a member of a replication group, whose members can answer with old records".into());
+    }
+    weaknesses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_member_of_a_cluster_with_several_writers_is_weak() {
+        let weaknesses = |more: &[(&str, &str)]| {
+            let settings = [&[("innodb_flush_log_at_trx_commit", "1"), ("innodb_doublewrite", "ON")], more].concat();
+            weaknesses_of(&settings.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+        };
+        assert_eq!(weaknesses(&[("wsrep_on", "OFF"), ("group_replication_group_name", "")]), [""; 0]);
+        let group = "this is a member of a replication group, whose members can answer with old records";
+        assert_eq!(weaknesses(&[("group_replication_group_name", "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa")]), [group]);
+        let galera = "this is a node of a Galera cluster, whose nodes can answer with old records";
+        assert_eq!(weaknesses(&[("wsrep_on", "ON")]), [galera]);
+    }
 }

@@ -35,13 +35,15 @@ remote_register! {
     ///
     /// A write that the server answers with a warning counts as unanswered: PostgreSQL warns, and reports success, if the wait for
     /// a synchronous standby is canceled. If `synchronous_standby_names` is emptied during it, it reports success without a
-    /// warning, so the setting is read again after each write that waits for a standby. A value that a trigger has changed counts
-    /// as unanswered as well.
+    /// warning, so after each write that waits for a standby, the setting is read again, and also when the server last read its
+    /// settings. A value that a trigger has changed counts as unanswered as well.
     ///
     /// **Weak** with `fsync` or `full_page_writes` off, and with an unlogged table. Also weak while `synchronous_standby_names` is
     /// empty if there are standbys, physical replication slots, or a timeline above 1: a failover to an asynchronous standby can
-    /// lose acknowledged writes, or has lost some. The settings are read every 10 s, and a register that was once weak stays weak
-    /// for its process. A standby that is not connected and has no slot cannot be seen.
+    /// lose acknowledged writes, or has lost some. An operator who has made sure that none are missing, or has
+    /// [recovered](crate::admin::recover) each space, writes the record `trusted` with the value `timeline=3`, for the timeline that
+    /// the weakness names. The settings are read every 10 s, and a register that was once weak stays weak for its process. A standby
+    /// that is not connected and has no slot cannot be seen.
     PostgresRegister, Postgres
 }
 
@@ -355,31 +357,59 @@ macro_rules! durable {
 #[cfg(feature = "segment")]
 pub(crate) use durable;
 
+/// Whether commits wait for a standby.
+macro_rules! is_synchronous {
+    () => {
+        "current_setting('synchronous_standby_names') <> ''"
+    };
+}
+
+/// A time of the server, in Unix microseconds.
+macro_rules! micros {
+    ($time:literal) => {
+        concat!("(extract(epoch FROM ", $time, ") * 1000000)::bigint")
+    };
+}
+
 const INSERT: &str = concat!(
     "INSERT INTO imid_register (key, value) SELECT $1, $2 WHERE ",
     durable!(),
-    " ON CONFLICT (key) DO NOTHING RETURNING value"
+    " ON CONFLICT (key) DO NOTHING RETURNING value, ",
+    is_synchronous!(),
+    ", ",
+    micros!("clock_timestamp()")
 );
 
 const UPDATE: &str = concat!(
     r#"UPDATE imid_register SET value = $3 WHERE key = $1 AND value COLLATE "C" = $2 AND "#,
     durable!(),
-    " RETURNING value"
+    " RETURNING value, ",
+    is_synchronous!(),
+    ", ",
+    micros!("clock_timestamp()")
 );
 
-/// Whether commits wait for a standby.
-const IS_SYNCHRONOUS: &str = "SELECT current_setting('synchronous_standby_names') <> ''";
+/// The second column is when the server last read its settings.
+const IS_SYNCHRONOUS: &str = concat!("SELECT ", is_synchronous!(), ", ", micros!("pg_conf_load_time()"));
+
+const READ: &str = "SELECT value FROM imid_register WHERE key = $1";
+
+/// The key of the record in which an operator trusts a timeline. The next promotion starts another one.
+const TRUSTED: &str = "trusted";
 
 const EMPTIED: &str = "synchronous_standby_names was emptied while this process was connected, so commits that waited for a \
     standby were acknowledged without one";
 
-/// The timeline is in the first eight digits of the name of a log file, which a standby has not. Functions stand where views would double
-/// what a new connection costs the server. One query: each is a round trip more for each process of a fleet that connects together.
+/// A base backup is not a standby, and neither is its temporary slot. The timeline is in the first eight digits of the name of a log
+/// file, which a standby has not. Functions stand where views would double what a new connection costs the server. One query: each is
+/// a round trip more for each process of a fleet that connects together.
 const SETTINGS: &str = "SELECT current_setting('fsync'), current_setting('full_page_writes'), \
-    current_setting('synchronous_standby_names'), (SELECT count(*) FROM pg_stat_get_wal_senders()), \
+    current_setting('synchronous_standby_names'), \
+    (SELECT count(*) FROM pg_stat_get_wal_senders() AS sender, pg_stat_get_activity(sender.pid) AS activity \
+        WHERE activity.application_name IS DISTINCT FROM 'pg_basebackup'), \
     (SELECT relpersistence = 'u' FROM pg_class WHERE oid = to_regclass($1)), \
-    (SELECT count(*) FROM pg_get_replication_slots() WHERE slot_type = 'physical'), \
-    CASE WHEN NOT pg_is_in_recovery() THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) > '00000001' END, \
+    (SELECT count(*) FROM pg_get_replication_slots() WHERE slot_type = 'physical' AND NOT temporary), \
+    CASE WHEN NOT pg_is_in_recovery() THEN ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint END, \
     (SELECT count(*) FILTER (WHERE indisunique AND indisvalid AND indnkeyatts = 1 AND indpred IS NULL AND indexprs IS NULL) > 0 \
         FROM pg_index WHERE indrelid = to_regclass($1)), \
     (SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum) FROM pg_attribute \
@@ -396,11 +426,21 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Reads again whether commits wait for a standby. Returns whether they do not anymore.
-    async fn is_emptied(&mut self) -> Result<bool, Failure> {
-        let before = self.is_synchronous;
-        self.is_synchronous = self.query_typed_one(IS_SYNCHRONOUS, &[]).await?.try_get(0)?;
-        Ok(before && !self.is_synchronous)
+    /// Refuses the answer of a write that should have waited for a standby and may not have: if `synchronous_standby_names` is
+    /// emptied, the commits that wait succeed without a warning, and it can be set again by now.
+    async fn check_wait(&mut self, has_waited: bool, began_us: i64) -> Result<(), Failure> {
+        if !has_waited && !self.is_synchronous {
+            return Ok(());
+        }
+        let settings = self.query_typed_one(IS_SYNCHRONOUS, &[]).await?;
+        self.is_synchronous = settings.try_get(0)?;
+        if !self.is_synchronous {
+            return Err(Weakness(EMPTIED).into());
+        }
+        if settings.try_get::<_, i64>(1)? > began_us {
+            return Err("the server read its settings during the write, and may not have waited for a standby".into());
+        }
+        Ok(())
     }
 
     /// Forgets the warnings until now. Call it before a write.
@@ -438,7 +478,8 @@ impl Server for Postgres {
             }
             found = settings_of(&client, "imid_register").await?;
         }
-        Ok((client, promise_by(&found, "imid_register")?))
+        let promise = promise_of_register(&client, &found).await?;
+        Ok((client, promise))
     }
 
     fn is_permanent(failure: &Failure) -> bool {
@@ -451,7 +492,7 @@ impl Server for Postgres {
         if was_synchronous && !client.is_synchronous {
             return Ok(Some(Promise::Weak(EMPTIED.into())));
         }
-        promise_by(&found, "imid_register").map(Some)
+        promise_of_register(client, &found).await.map(Some)
     }
 }
 
@@ -470,8 +511,7 @@ pub(crate) fn is_permanent(failure: &Failure) -> bool {
 
 impl Records for Postgres {
     async fn read(client: &mut Connection, key: &str) -> Result<Option<String>, Failure> {
-        let row =
-            client.query_typed_opt("SELECT value FROM imid_register WHERE key = $1", &[(&key, Type::TEXT)]).await?;
+        let row = client.query_typed_opt(READ, &[(&key, Type::TEXT)]).await?;
         Ok(row.map(|row| row.try_get(0)).transpose()?)
     }
 
@@ -497,11 +537,8 @@ impl Records for Postgres {
         match written {
             Ok(row) => {
                 client.end()?;
-                // Somebody who empties the setting lets the commits that wait succeed, without a warning.
-                if client.is_synchronous && client.is_emptied().await? {
-                    return Err(Weakness(EMPTIED).into());
-                }
                 let Some(row) = row else { return Ok(false) };
+                client.check_wait(row.try_get(1)?, row.try_get(2)?).await?;
                 match row.try_get::<_, &str>(0)? {
                     kept if kept == value => Ok(true),
                     // A trigger.
@@ -550,6 +587,24 @@ where
     Ok(client)
 }
 
+/// Returns what the table of the registers promises with these settings.
+async fn promise_of_register(client: &Connection, settings: &Row) -> Result<Promise, Failure> {
+    let trusted: Option<String> = if has_table(settings)? && timeline_without_standbys(settings)?.is_some() {
+        let row = client.query_typed_opt(READ, &[(&TRUSTED, Type::TEXT)]).await?;
+        row.map(|row| row.try_get(0)).transpose()?
+    } else {
+        None
+    };
+    promise_by(settings, "imid_register", trusted.as_deref())
+}
+
+/// Returns the timeline of a server that was a standby or was restored, unless its commits wait for a standby.
+fn timeline_without_standbys(settings: &Row) -> Result<Option<i64>, Failure> {
+    let timeline: Option<i64> = settings.try_get(6)?;
+    let is_synchronous = is_synchronous(settings)?;
+    Ok(timeline.filter(|timeline| *timeline > 1 && !is_synchronous))
+}
+
 /// Reads the settings that make the commits of a table durable.
 async fn settings_of(client: &Connection, table: &str) -> Result<Row, Failure> {
     Ok(client.query_typed_one(SETTINGS, &[(&table, Type::TEXT)]).await?)
@@ -564,7 +619,8 @@ fn is_synchronous(settings: &Row) -> Result<bool, Failure> {
     Ok(!settings.try_get::<_, &str>(2)?.is_empty())
 }
 
-pub(crate) fn promise_by(row: &Row, table: &str) -> Result<Promise, Failure> {
+/// Returns what settings promise. `trusted` is an operator's record that a timeline has lost nothing.
+pub(crate) fn promise_by(row: &Row, table: &str, trusted: Option<&str>) -> Result<Promise, Failure> {
     if has_table(row)? && !row.try_get::<_, bool>(7)? {
         return Err(format!("expected a primary key in the table {table}, found none").into());
     }
@@ -586,13 +642,14 @@ pub(crate) fn promise_by(row: &Row, table: &str) -> Result<Promise, Failure> {
                 standbys.max(slots)
             ));
         }
-        if row.try_get(6)? {
-            weaknesses.push(
-                "synchronous_standby_names is empty and the timeline is above 1: this server was a standby, or was \
-                 restored, and may have lost acknowledged writes"
-                    .to_owned(),
-            );
-        }
+    }
+    if let Some(timeline) = timeline_without_standbys(row)?
+        && trusted != Some(&*format!("timeline={timeline}"))
+    {
+        weaknesses.push(format!(
+            "synchronous_standby_names is empty and the timeline is {timeline}: this server was a standby, or was restored, and may \
+             have lost acknowledged writes"
+        ));
     }
     // NULL: there is no table yet, and a register to read only does not make one.
     if row.try_get::<_, Option<bool>>(4)? == Some(true) {

@@ -124,10 +124,10 @@ stores! {
             "whether a backup was restored",
         ];
     "mysql" MysqlRegister ["mysql", "mariadb"],
-        "innodb_flush_log_at_trx_commit, innodb_doublewrite, sync_binlog, Galera, the engine of the table",
+        "innodb_flush_log_at_trx_commit, innodb_doublewrite, sync_binlog, semi-synchronous replication, Galera, group replication, the engine of the table",
         [
             "whether the disk keeps what it has synced",
-            "whether replicas are semi-synchronous, and which one a failover takes",
+            "whether MySQL has asynchronous replicas, and which replica a failover takes",
             "whether a backup was restored",
         ];
     "redis" RedisRegister ["redis", "rediss", "valkey", "valkeys", "unix", "redis+unix", "valkey+unix"],

@@ -1,10 +1,11 @@
-//! A TCP proxy that can cut connections and lose replies.
+//! A TCP proxy that can cut connections, and lose replies or hold them back.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 /// Forwards connections to a server. Its threads end with the process.
 pub(crate) struct Proxy {
@@ -17,6 +18,7 @@ struct Shared {
     /// Both ends of all connections.
     streams: Mutex<Vec<TcpStream>>,
     loses_replies: AtomicBool,
+    holds_replies: AtomicBool,
     replied: AtomicUsize,
 }
 
@@ -28,6 +30,7 @@ impl Proxy {
             server: server.to_owned(),
             streams: Mutex::default(),
             loses_replies: AtomicBool::new(false),
+            holds_replies: AtomicBool::new(false),
             replied: AtomicUsize::new(0),
         });
         let accepting = Arc::clone(&shared);
@@ -40,6 +43,9 @@ impl Proxy {
                 thread::spawn(move || forward(client_2, server_2, |_| false));
                 let shared = Arc::clone(&accepting);
                 let is_lost = move |count| {
+                    while shared.holds_replies.load(Ordering::SeqCst) {
+                        thread::sleep(Duration::from_millis(1));
+                    }
                     shared.replied.fetch_add(count, Ordering::SeqCst);
                     shared.loses_replies.load(Ordering::SeqCst)
                 };
@@ -60,6 +66,12 @@ impl Proxy {
     #[allow(dead_code, reason = "only the tests of etcd ask")]
     pub(crate) fn replied(&self) -> usize {
         self.shared.replied.load(Ordering::SeqCst)
+    }
+
+    /// From now on, replies wait until they are no longer held back.
+    #[allow(dead_code, reason = "only tests of settings do")]
+    pub(crate) fn hold_replies(&self, yes: bool) {
+        self.shared.holds_replies.store(yes, Ordering::SeqCst);
     }
 
     /// From now on, requests reach the server and replies are dropped.

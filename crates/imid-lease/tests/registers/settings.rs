@@ -1,14 +1,15 @@
 //! What depends on the settings of one store.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use imid_lease::register::{DEFAULT_TIME_LIMIT, SharedRegister, open_url, open_url_read_only};
-use imid_lease::{LaneOptions, LeasedGenerator, Register};
+use imid_lease::{LaneOptions, LeasedGenerator, Register, RegisterError};
 
 use crate::chain::chain;
-use crate::store::{LONG, Store, fresh_key};
+use crate::proxy::Proxy;
+use crate::store::{LONG, Store, fresh_key, server};
 
 /// Runs a command of a store's own client, and returns its output.
 fn client(store: &Store, statement: &str) -> String {
@@ -116,12 +117,15 @@ pub(crate) fn mysql_semi_sync(store: &Store) {
         store,
         &["SET GLOBAL rpl_semi_sync_master_enabled = OFF", "SET GLOBAL rpl_semi_sync_master_timeout = DEFAULT"],
     );
+    let unconfirmed = "the server has acknowledged a commit that no replica has confirmed";
     for (ends, words, kept) in [
-        ("kill", "the server has acknowledged a commit that no replica has confirmed", "2"),
-        ("off", "semi-synchronous replication was switched off while this process was connected", "3"),
+        ("kill", unconfirmed, "2"),
+        ("off and on", unconfirmed, "3"),
+        ("off", "semi-synchronous replication was switched off while this process was connected", "4"),
     ] {
         set("enabled = ON");
-        let mut register = store.open();
+        let proxy = Proxy::new(store.address());
+        let mut register = open_url(&store.url_at(&proxy.address), LONG).unwrap();
         register.now_ms().unwrap();
         assert_eq!(register.promise().to_string(), "strong");
         let written = thread::scope(|scope| {
@@ -140,7 +144,14 @@ pub(crate) fn mysql_semi_sync(store: &Store) {
             if ends == "kill" {
                 client(store, &format!("KILL QUERY {id}"));
             } else {
+                // It is on again when the answer arrives, or not.
+                proxy.hold_replies(true);
                 set("enabled = OFF");
+                thread::sleep(Duration::from_millis(300));
+                if ends == "off and on" {
+                    set("enabled = ON");
+                }
+                proxy.hold_replies(false);
             }
             writes.join().unwrap()
         });
@@ -150,7 +161,7 @@ pub(crate) fn mysql_semi_sync(store: &Store) {
         assert_eq!(register.read(&key).unwrap().as_deref(), Some(kept), "it was written here, and only here");
     }
     let mut register = store.open();
-    assert!(register.compare_and_set(&key, Some("3"), "4").unwrap(), "a server without replicas is used");
+    assert!(register.compare_and_set(&key, Some("4"), "5").unwrap(), "a server without replicas is used");
     assert_eq!(register.promise().to_string(), "strong");
 }
 
@@ -266,22 +277,10 @@ pub(crate) fn redis_replica(store: &Store) {
 pub(crate) fn postgres_warning(store: &Store) {
     let (mut register, key) = (store.open(), fresh_key());
     assert!(register.compare_and_set(&key, None, "1").unwrap());
-    client(store, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
-    let _undo = Undo(
-        store,
-        &["ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()", "SELECT pg_sleep(0.5)"],
-    );
-    client(store, "SELECT pg_reload_conf()");
-    thread::sleep(Duration::from_millis(500));
-    let written = thread::scope(|scope| {
-        let writes = scope.spawn(|| register.compare_and_set(&key, Some("1"), "2"));
-        let waits = "FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = 'imid-lease'";
-        while client(store, &format!("SELECT count(*) {waits}")).trim() != "1" {
-            assert!(!writes.is_finished(), "it does not wait for a standby");
-            thread::sleep(Duration::from_millis(20));
-        }
-        client(store, &format!("SELECT pg_cancel_backend(pid) {waits}"));
-        writes.join().unwrap()
+    name_standbys(store, "nobody");
+    let _undo = Undo(store, UNNAME);
+    let written = write_and_wait(store, &mut *register, &key, || {
+        client(store, &format!("SELECT pg_cancel_backend(pid) {WAITS}"));
     });
     let error = chain(&written.unwrap_err());
     let words = "the server answered with a warning: canceling wait for synchronous replication due to user request";
@@ -289,33 +288,46 @@ pub(crate) fn postgres_warning(store: &Store) {
     assert_eq!(register.read(&key).unwrap().as_deref(), Some("2"), "it was written here, and perhaps only here");
 }
 
+fn name_standbys(store: &Store, names: &str) {
+    client(store, &format!("ALTER SYSTEM SET synchronous_standby_names = '{names}'"));
+    client(store, "SELECT pg_reload_conf()");
+    thread::sleep(Duration::from_millis(500));
+}
+
+const UNNAME: &[&str] =
+    &["ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()", "SELECT pg_sleep(0.5)"];
+
+/// The commits of registers that wait for a standby.
+const WAITS: &str = "FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = 'imid-lease'";
+
+/// Writes a record while nobody is the synchronous standby. Calls `meanwhile` once the commit waits.
+fn write_and_wait(
+    store: &Store,
+    register: &mut dyn Register,
+    key: &str,
+    meanwhile: impl FnOnce(),
+) -> Result<bool, RegisterError> {
+    thread::scope(|scope| {
+        let writes = scope.spawn(|| register.compare_and_set(key, Some("1"), "2"));
+        while client(store, &format!("SELECT count(*) {WAITS}")).trim() != "1" {
+            assert!(!writes.is_finished(), "it does not wait for a standby");
+            thread::sleep(Duration::from_millis(20));
+        }
+        meanwhile();
+        writes.join().unwrap()
+    })
+}
+
 /// Somebody who empties the setting lets the commits that wait succeed, and PostgreSQL does not warn.
 pub(crate) fn postgres_emptied(store: &Store) {
     let key = fresh_key();
     assert!(store.open().compare_and_set(&key, None, "1").unwrap());
-    let name = |value: &str| {
-        client(store, &format!("ALTER SYSTEM SET synchronous_standby_names = '{value}'"));
-        client(store, "SELECT pg_reload_conf()");
-        thread::sleep(Duration::from_millis(500));
-    };
-    name("nobody");
-    let _undo = Undo(
-        store,
-        &["ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()", "SELECT pg_sleep(0.5)"],
-    );
+    name_standbys(store, "nobody");
+    let _undo = Undo(store, UNNAME);
     let mut register = store.open();
     register.now_ms().unwrap();
     assert_eq!(register.promise().to_string(), "strong");
-    let written = thread::scope(|scope| {
-        let writes = scope.spawn(|| register.compare_and_set(&key, Some("1"), "2"));
-        let waits = "FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = 'imid-lease'";
-        while client(store, &format!("SELECT count(*) {waits}")).trim() != "1" {
-            assert!(!writes.is_finished(), "it does not wait for a standby");
-            thread::sleep(Duration::from_millis(20));
-        }
-        name("");
-        writes.join().unwrap()
-    });
+    let written = write_and_wait(store, &mut *register, &key, || name_standbys(store, ""));
     let words = "synchronous_standby_names was emptied while this process was connected";
     let error = chain(&written.unwrap_err());
     assert!(error.contains(words), "{error}");
@@ -325,17 +337,45 @@ pub(crate) fn postgres_emptied(store: &Store) {
     assert!(register.compare_and_set(&key, Some("2"), "3").unwrap(), "a server without standbys is used");
 }
 
-pub(crate) fn postgres_trigger(store: &Store) {
+/// The same, and the setting is back before the answer arrives, so that it says nothing. The register was opened before the setting was
+/// made for the first time.
+pub(crate) fn postgres_emptied_for_a_moment(store: &Store) {
+    let (proxy, key) = (Proxy::new(store.address()), fresh_key());
+    let mut register = open_url(&store.url_at(&proxy.address), LONG).unwrap();
+    assert!(register.compare_and_set(&key, None, "1").unwrap());
+    name_standbys(store, "nobody");
+    let _undo = Undo(store, UNNAME);
+    let written = write_and_wait(store, &mut *register, &key, || {
+        proxy.hold_replies(true);
+        name_standbys(store, "");
+        name_standbys(store, "nobody");
+        proxy.hold_replies(false);
+    });
+    let error = chain(&written.unwrap_err());
+    assert!(error.contains("the server read its settings during the write"), "{error}");
+    assert_eq!(register.read(&key).unwrap().as_deref(), Some("2"), "it was written here, and perhaps only here");
+}
+
+/// A trigger keeps the old row, and the server reports that it was found and written.
+pub(crate) fn trigger(store: &Store) {
     let (mut register, key) = (store.open(), fresh_key());
     assert!(register.compare_and_set(&key, None, "1").unwrap());
-    client(
-        store,
-        "CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.value = OLD.value; RETURN NEW; END'",
-    );
-    client(store, "CREATE TRIGGER keep BEFORE UPDATE ON imid_register FOR EACH ROW EXECUTE FUNCTION keep()");
-    let _undo = Undo(store, &["DROP FUNCTION keep CASCADE"]);
+    let mut undo = "DROP TRIGGER keep";
+    let begin = "CREATE TRIGGER keep BEFORE UPDATE ON imid_register FOR EACH ROW";
+    if store.name == "postgres" {
+        let function =
+            "CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.value = OLD.value; RETURN NEW; END'";
+        client(store, function);
+        client(store, &format!("{begin} EXECUTE FUNCTION keep()"));
+        undo = "DROP FUNCTION keep CASCADE";
+    } else {
+        client(store, &format!("{begin} SET NEW.value = OLD.value"));
+    }
+    let undo = [undo];
+    let _undo = Undo(store, &undo);
     let error = chain(&register.compare_and_set(&key, Some("1"), "2").unwrap_err());
     assert!(error.ends_with("expected the server to keep \"2\", found that it kept \"1\""), "{error}");
+    assert!(register.compare_and_set(&key, Some("1"), "1").unwrap(), "it is what was kept");
 }
 
 pub(crate) fn postgres_slot(store: &Store) {
@@ -353,6 +393,67 @@ pub(crate) fn postgres_slot(store: &Store) {
     register.now_ms().unwrap();
     assert_eq!(register.promise().to_string(), weak, "what was weak once stays weak");
     client(store, "SELECT pg_create_physical_replication_slot('imid_test')");
+}
+
+/// A backup connects as a standby does, with a slot that ends with it.
+pub(crate) fn postgres_backup(store: &Store) {
+    let folder = tempfile::tempdir().unwrap();
+    // Slow enough to be looked at.
+    let backup = ["-X", "stream", "-c", "fast", "--no-sync", "-r", "1M", "-d", &store.url, "-D"];
+    let mut backup = Command::new("pg_basebackup")
+        .args(backup)
+        .arg(folder.path().join("data"))
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let count = || client(store, "SELECT count(*) FROM pg_replication_slots WHERE temporary");
+    while count().trim() != "1" {
+        assert!(backup.try_wait().unwrap().is_none(), "the backup is over");
+        thread::sleep(Duration::from_millis(20));
+    }
+    let senders = client(store, "SELECT count(*) FROM pg_stat_get_wal_senders()");
+    let promise = promise(store);
+    // The program that receives the log outlives one that is killed.
+    client(store, "SELECT pg_terminate_backend(pid) FROM pg_stat_get_wal_senders()");
+    backup.wait().unwrap();
+    assert_eq!((senders.trim(), &*promise), ("2", "strong"));
+}
+
+/// Puts the data of the server back.
+struct Restore<'a>(&'a Store);
+
+impl Drop for Restore<'_> {
+    fn drop(&mut self) {
+        self.0.server("restore");
+    }
+}
+
+/// The standby is asynchronous, so nobody knows whether it had all writes when it was promoted.
+pub(crate) fn postgres_promoted(store: &Store) {
+    let trust = |seen: Option<&str>, value: &str| {
+        assert!(store.open().compare_and_set("trusted", seen, value).unwrap());
+        promise(store)
+    };
+    assert_eq!(promise(store), "strong");
+    store.server("save");
+    let _restore = Restore(store);
+    let mut seen = None;
+    for timeline in [2, 3] {
+        store.server("standby");
+        server("standby", "promote");
+        let weak = format!(
+            "weak: synchronous_standby_names is empty and the timeline is {timeline}: this server was a standby, or was restored, \
+             and may have lost acknowledged writes"
+        );
+        assert_eq!(promise(store), weak);
+        let (others, this) = (["timeline=1", "timeline=4", "2"], format!("timeline={timeline}"));
+        for other in others {
+            assert_eq!(trust(seen.as_deref(), other), weak, "{other}");
+            seen = Some(other.to_owned());
+        }
+        assert_eq!(trust(seen.as_deref(), &this), "strong");
+        seen = Some(this);
+    }
 }
 
 pub(crate) fn postgres_reader(store: &Store) {

@@ -78,9 +78,7 @@ impl Store {
 
     /// Runs `ci/services.sh server STORE ACTION`.
     pub(crate) fn server(&self, action: &str) {
-        let script = env::var("IMID_SERVICES_SH").expect("ci/services.sh sets IMID_SERVICES_SH");
-        let status = Command::new("bash").args([&script, "server", self.name, action]).status().unwrap();
-        assert!(status.success(), "{} server {} {action}: {status}", script, self.name);
+        server(self.name, action);
     }
 
     /// Starts the server if a failed trial left it stopped or frozen.
@@ -91,6 +89,13 @@ impl Store {
             self.server("start");
         }
     }
+}
+
+/// Runs `ci/services.sh server NAME ACTION`.
+pub(crate) fn server(name: &str, action: &str) {
+    let script = env::var("IMID_SERVICES_SH").expect("ci/services.sh sets IMID_SERVICES_SH");
+    let status = Command::new("bash").args([&script, "server", name, action]).status().unwrap();
+    assert!(status.success(), "{script} server {name} {action}: {status}");
 }
 
 /// Returns a key that no other test uses.

@@ -5,14 +5,15 @@
 //! lost if the process closes the file anywhere. Therefore the process has one list of the files that it has locked, and
 //! opens none of them twice.
 //!
-//! Other code of the process can do that: a scanner, a backup. A lock for one call is therefore also a `flock`, which belongs to the
-//! open file. It is unlocked explicitly, so that a child that was forked during the call does not keep it.
+//! Other code of the process can do that: a scanner, a backup. Therefore each call also takes a `flock`, which belongs to the open
+//! file. It is unlocked explicitly, so that a child that was forked during the call does not keep it.
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Mutex;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::changes::lock;
@@ -25,32 +26,11 @@ static HELD: Mutex<BTreeSet<Identity>> = Mutex::new(BTreeSet::new());
 pub(super) struct Lock {
     file: Option<File>,
     identity: Identity,
-    /// The open file is also locked.
-    is_for_call: bool,
 }
 
 impl Lock {
     /// Locks a file until the process ends or the lock is dropped. The file is created if there is none.
-    pub(super) fn acquire_for_life(path: &Path) -> io::Result<Self> {
-        Self::try_acquire(path, false)
-    }
-
-    /// Locks a file for one call. It waits for others until the time limit.
-    pub(super) fn acquire_for_call(path: &Path, limit: Duration) -> io::Result<Self> {
-        let started = Instant::now();
-        loop {
-            match Self::try_acquire(path, true) {
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    if !super::pause(limit.saturating_sub(started.elapsed())) {
-                        return Err(error);
-                    }
-                }
-                other => return other,
-            }
-        }
-    }
-
-    fn try_acquire(path: &Path, is_for_call: bool) -> io::Result<Self> {
+    pub(super) fn acquire(path: &Path) -> io::Result<Self> {
         let busy = |who: &str| io::Error::new(ErrorKind::WouldBlock, format!("found {who} that has locked it"));
         let mut held = lock(&HELD);
         // By name, before it is opened: to close it again would end the lock that another part of this process has.
@@ -60,37 +40,64 @@ impl Lock {
             return Err(busy("another register of this process"));
         }
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-        if !try_lock(&file)? || is_for_call && !try_lock_open_file(&file)? {
+        if !try_lock(&file)? {
             return Err(busy("another process"));
         }
-        let mut lock = Self::of(file, path)?;
-        lock.is_for_call = is_for_call;
+        let lock = Self::of(file, path)?;
         held.insert(Identity::clone(&lock.identity));
         Ok(lock)
     }
 
     /// Describes a lock on an open file. The path may lead to another file by now.
     fn of(file: File, path: &Path) -> io::Result<Self> {
-        Ok(Self { identity: identity_of(&file, path)?, file: Some(file), is_for_call: false })
+        Ok(Self { identity: identity_of(&file, path)?, file: Some(file) })
     }
-}
 
-impl Lock {
     /// Returns whether the file at this path is still the one that is locked.
     pub(super) fn is_of(&self, path: &Path) -> io::Result<bool> {
         Ok(identity(path)?.as_ref() == Some(&self.identity))
+    }
+
+    /// Keeps other processes out of a call, also if the lock was lost.
+    pub(super) fn begin_call(&self) -> io::Result<Call<'_>> {
+        match &self.file {
+            Some(file) if !try_lock_open_file(file)? => {
+                Err(io::Error::new(ErrorKind::WouldBlock, "found another process in a call"))
+            }
+            file => Ok(Call(file.as_ref())),
+        }
     }
 }
 
 impl Drop for Lock {
     fn drop(&mut self) {
         let mut held = lock(&HELD);
-        if let Some(file) = self.file.as_ref().filter(|_| self.is_for_call) {
-            unlock_open_file(file);
-        }
         // Closed before the entry is removed, so that no one opens it in between.
         drop(self.file.take());
         held.remove(&self.identity);
+    }
+}
+
+/// The lock of an open file, for one call.
+pub(super) struct Call<'a>(Option<&'a File>);
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        if let Some(file) = self.0 {
+            unlock_open_file(file);
+        }
+    }
+}
+
+/// Tries to lock until the time is over, as long as somebody else has a lock.
+pub(super) fn wait<T>(end: Instant, mut try_lock: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match try_lock() {
+            Err(error) if error.kind() == ErrorKind::WouldBlock && Instant::now() < end => {
+                thread::sleep(end.saturating_duration_since(Instant::now()).min(Duration::from_millis(2)));
+            }
+            done => return done,
+        }
     }
 }
 
@@ -189,24 +196,25 @@ mod tests {
 
     /// As a scanner or a backup in the same process does. Then the process has no record lock anymore.
     #[test]
-    fn a_lock_for_a_call_stays_when_other_code_closes_the_file() {
+    fn a_call_keeps_others_out_when_other_code_closes_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ids.lock");
         let is_free = || try_lock_open_file(&File::open(&path).unwrap()).unwrap();
-        let lock = Lock::acquire_for_call(&path, Duration::ZERO).unwrap();
+        let lock = Lock::acquire(&path).unwrap();
+        assert!(is_free(), "between calls");
+        let call = lock.begin_call().unwrap();
         drop(File::open(&path).unwrap());
         assert!(!is_free());
         // A child that was forked during the call.
         let copy = lock.file.as_ref().unwrap().try_clone().unwrap();
-        drop(lock);
+        drop(call);
         assert!(is_free());
         drop(copy);
-        let error = {
-            let open = File::open(&path).unwrap();
-            assert!(try_lock_open_file(&open).unwrap());
-            Lock::acquire_for_call(&path, Duration::ZERO).unwrap_err()
-        };
-        assert_eq!(error.kind(), ErrorKind::WouldBlock);
+        let open = File::open(&path).unwrap();
+        assert!(try_lock_open_file(&open).unwrap());
+        assert_eq!(lock.begin_call().err().map(|error| error.kind()), Some(ErrorKind::WouldBlock));
+        drop(open);
+        assert!(lock.begin_call().is_ok());
     }
 
     /// Otherwise it would lock the deleted file, and keep no one out of the new one.

@@ -57,7 +57,7 @@ impl Server for Leaf {
         if !has_table(&found)? {
             return Err(super::refused("expected the table leaf_alloc, found none"));
         }
-        let promise = promise_by(&found, "leaf_alloc")?;
+        let promise = promise_by(&found, "leaf_alloc", None)?;
         check(promise.clone())?;
         Ok((client, promise))
     }
