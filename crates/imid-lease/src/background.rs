@@ -232,4 +232,48 @@ mod tests {
         backoff.note(false);
         assert_eq!(backoff.wait_ms(LONGEST_WAIT_MS), 100);
     }
+
+    #[test]
+    fn a_wait_by_chance_has_the_whole_range() {
+        for (random, longest_ms, wait_ms) in [
+            (0, 100, 0),
+            (u64::MAX, 100, 100),
+            (u64::MAX / 2, 100, 50),
+            (u64::MAX, 0, 0),
+            (u64::MAX, u64::MAX, u64::MAX),
+        ] {
+            assert_eq!(jittered(random, longest_ms), wait_ms, "{random} {longest_ms}");
+        }
+    }
+
+    #[test]
+    fn a_wake_is_taken_once_and_ends_a_sleep() {
+        let sleeper = Arc::new(Sleeper::default());
+        let (background, owner) = Background::in_thread(Arc::clone(&sleeper), ());
+        assert!(!owner.take_wake() && !sleeper.take_wake());
+        background.wake();
+        // A sleep that begins later ends too.
+        let start = std::time::Instant::now();
+        sleeper.sleep(LONG);
+        assert!(start.elapsed() < LONG);
+        assert!(owner.take_wake() && sleeper.take_wake());
+        assert!(!owner.take_wake() && !sleeper.take_wake());
+    }
+
+    #[test]
+    fn a_sleep_lasts_unless_it_is_woken() {
+        let (sleeper, time) = (Sleeper::default(), Duration::from_millis(20));
+        let start = std::time::Instant::now();
+        sleeper.sleep(time);
+        assert!(start.elapsed() >= time);
+    }
+
+    #[test]
+    fn a_drop_tells_the_thread_to_end() {
+        let (background, owner) = Background::in_thread(Arc::default(), ());
+        let sleeper = Arc::clone(&background.shared.sleeper);
+        assert!(!owner.is_closing());
+        drop(background);
+        assert!(owner.is_closing() && owner.take_wake() && sleeper.take_wake());
+    }
 }

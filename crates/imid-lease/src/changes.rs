@@ -405,4 +405,52 @@ mod tests {
         assert_eq!(changes.wait(retry_within(MINUTE, call, |()| Some(2 * MINUTE), |()| false)), Err(()));
         assert_eq!(calls, 1);
     }
+
+    #[test]
+    fn a_task_has_the_earliest_of_its_times() {
+        let (mut waiting, start) = (Waiting::default(), Instant::now());
+        let wakers = [(); 2].map(|()| Waker::from(counter().0));
+        let times = |waiting: &Waiting| -> Vec<_> { waiting.tasks.keys().map(|(_, at, _)| *at - start).collect() };
+        let [s1, s2, s3, s4] = [1, 2, 3, 4].map(Duration::from_secs);
+        for (waker, at, is_earliest, expected) in [
+            (0, s3, true, vec![s3]),
+            (0, s3, false, vec![s3]),
+            (0, s4, false, vec![s3]),
+            (1, s4, false, vec![s3, s4]),
+            (0, s2, true, vec![s2, s4]),
+            (1, s1, true, vec![s1, s2]),
+        ] {
+            assert_eq!(waiting.add(start + at, wakers[waker].clone()), is_earliest, "{waker} {at:?}");
+            assert_eq!(times(&waiting), expected, "{waker} {at:?}");
+            assert_eq!(waiting.times.len(), expected.len());
+        }
+        assert_eq!(waiting.take_due(start + s1).len(), 1);
+        assert_eq!(times(&waiting), [s2]);
+        // Whoever waits for an earlier version comes first.
+        waiting.version += 1;
+        assert!(!waiting.add(start + s1, wakers[1].clone()));
+        assert_eq!(waiting.take_due(start).len(), 1);
+        assert_eq!(times(&waiting), [s1]);
+    }
+
+    #[test]
+    fn a_refused_call_is_repeated_in_slices_and_an_announced_one_seldom() {
+        for (wait, is_announced, pause) in [
+            (Duration::from_millis(3), false, Duration::from_millis(3)),
+            (MINUTE / 2, false, SLICE),
+            (Duration::from_millis(3), true, SELDOM),
+            (MINUTE / 2, true, SELDOM),
+        ] {
+            let mut look = retry_within(MINUTE, || Err::<(), _>(()), |()| Some(wait), |()| is_announced);
+            let before = Instant::now();
+            let Continue(at) = look() else { panic!("it has time") };
+            assert!((before + pause..=Instant::now() + pause).contains(&at), "{wait:?} {is_announced}");
+        }
+        // An announcement is awaited until the end only.
+        let time = Duration::from_millis(50);
+        let mut look = retry_within(time, || Err::<(), _>(()), |()| Some(Duration::ZERO), |()| true);
+        let before = Instant::now();
+        let Continue(at) = look() else { panic!("it has time") };
+        assert!((before + time..=Instant::now() + time).contains(&at));
+    }
 }

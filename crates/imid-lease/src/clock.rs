@@ -284,4 +284,33 @@ mod tests {
         let passed = monotonic_ms() - start;
         assert!((19..5_000).contains(&passed), "{passed}");
     }
+
+    #[test]
+    fn a_clock_that_is_not_followed_is_shown_with_the_time_that_is_believed() {
+        SCRIPTED_MS.set(Some(1_000));
+        let manual = ManualClock::new(T);
+        let clock = BelievedClock::new(&manual, 5_000);
+        assert_eq!(clock.not_followed(), None);
+        manual.set(T + 5_000);
+        assert_eq!(clock.not_followed(), None);
+        assert_eq!(clock.judged_ms(), Ok(T + 5_000));
+        for wall in [T + 5_000 - 5_001, T + 5_000 + 5_001] {
+            manual.set(wall);
+            assert_eq!(clock.not_followed(), Some((wall, T + 5_000)));
+        }
+    }
+
+    #[test]
+    fn a_reading_near_the_believed_time_is_no_jump_even_if_it_is_far_from_the_stores_time() {
+        SCRIPTED_MS.set(Some(1_000));
+        let manual = ManualClock::new(T);
+        let clock = BelievedClock::new(&manual, 5_000);
+        clock.set_store(offset(T, 1_000));
+        manual.set(T + 1_000);
+        assert_eq!(clock.judged_ms(), Ok(T + 1_000));
+        for (wall, shown) in [(T + 6_000, None), (T + 6_001, Some((T + 6_001, T + 1_000)))] {
+            manual.set(wall);
+            assert_eq!(clock.not_followed(), shown);
+        }
+    }
 }

@@ -1,5 +1,8 @@
 //! A generator whose lane comes from a register.
 
+#[cfg(test)]
+mod tests;
+
 use std::convert::Infallible;
 use std::fmt;
 use std::panic::AssertUnwindSafe;

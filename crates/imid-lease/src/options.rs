@@ -269,6 +269,15 @@ mod tests {
         assert!(refused(LaneOptions::new().holder("a b")).starts_with("expected a name of 1 to 64"));
         assert!(refused(LaneOptions::new().space("a/b")).starts_with("expected a name of 1 to 64"));
         assert!(LaneOptions::new().settings.check().is_ok());
+        // At the limits.
+        for options in [
+            LaneOptions::new().horizon(s(6) + Duration::from_nanos(1)),
+            LaneOptions::new().max_skew(s(1)).max_lead(s(5)),
+            LaneOptions::new().horizon(s(86_400)),
+            LaneOptions::new().lane_bits(12),
+        ] {
+            assert!(options.settings.check().is_ok(), "{options:?}");
+        }
         assert_eq!(OptionsError::from(OptionsKind::Random).to_string(), "the system has no random numbers");
     }
 }

@@ -135,5 +135,8 @@ mod tests {
         assert_eq!(refused(Space::new("a", "", 1)), format!("{name}\"\""));
         assert_eq!(refused(Space::new("a", "b", 17)), "expected at most 16 lane bits, found 17");
         assert_eq!(refused(Space::lanes(13)), "expected at most 12 lane bits, found 13");
+        assert_eq!(Space::new("a", "b", 16).unwrap().lane_count(), 65_536);
+        assert!(Space::lanes(12).unwrap().has_generator_lanes());
+        assert!(!Space::new("lanes", "snowflake", 12).unwrap().has_generator_lanes());
     }
 }

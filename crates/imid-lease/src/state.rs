@@ -307,4 +307,74 @@ mod tests {
             assert_eq!(status.is_nearly_full(), is_nearly_full, "{bits} bits, {others} others, {phase:?}");
         }
     }
+
+    #[test]
+    fn why_there_is_no_lane_is_what_stands_in_the_way_first() {
+        crate::clock::SCRIPTED_MS.set(Some(1_000));
+        let lanes = state(4);
+        let space = Space::new("workers", "snowflake", 4).unwrap();
+        let settings = LaneOptions::new().settings;
+        let workers = State::new(&settings.config(space, Name::parse("a").unwrap()), Promise::Strong);
+        let far = Some(FarAhead { found_ms: 9_000, most_ms: 100, are_all: true });
+        let wait = |retry_after_ms| Duration::from_millis(retry_after_ms);
+        let (silent, retry_after) = (Some("down"), wait(500));
+        let opening = Some(LeaseKind::Opening { retry_after });
+        let is_silent = Some(LeaseKind::Silent { retry_after });
+        let no_lane = |ms| Some(LeaseKind::NoLane { retry_after: wait(ms) });
+        let (clock, worker_clock) = (LeaseKind::Clock { retry_after }, LeaseKind::WorkerClock { retry_after });
+        for (kind, phase, start, error, far_ahead, time_out_ms, expected) in [
+            (&lanes, Phase::Seeking, Start::Asking, None, None, None, opening),
+            (&lanes, Phase::Seeking, Start::Judging, silent, far, None, opening),
+            (&lanes, Phase::Seeking, Start::Answered, None, far, None, Some(clock)),
+            (&workers, Phase::Seeking, Start::Answered, None, far, None, Some(worker_clock)),
+            (&lanes, Phase::Seeking, Start::Answered, silent, far, None, is_silent),
+            (&lanes, Phase::Seeking, Start::Answered, None, None, None, no_lane(500)),
+            (&workers, Phase::Seeking, Start::Answered, None, None, None, no_lane(500)),
+            (&lanes, Phase::Seeking, Start::Answered, None, None, Some(1_200), no_lane(500)),
+            (&lanes, Phase::Seeking, Start::Answered, None, None, Some(3_000), no_lane(2_000)),
+            (&lanes, Phase::Holding, Start::Answered, None, far, None, None),
+            (&lanes, Phase::Holding, Start::Asking, None, None, None, None),
+            (&lanes, Phase::Holding, Start::Answered, silent, None, None, is_silent),
+            (&lanes, Phase::Lost, Start::Answered, None, far, None, no_lane(500)),
+        ] {
+            let mut state = State { start, far_ahead, next_ms: 1_500, next_time_out_ms: time_out_ms, ..kind.clone() };
+            (state.status.phase, state.status.last_error) = (phase, error.map(String::from));
+            let case = format!("{phase:?}, {start:?}, {error:?}, {far_ahead:?}, {time_out_ms:?}");
+            assert_eq!(state.why_none(), expected, "{case}");
+            // Its end comes before all of these.
+            state.stopped = Some(Stopped::Reverted { key: "lanes/1/00000".into() });
+            assert_eq!(state.why_none(), Some(LeaseKind::Reverted), "{case}");
+        }
+    }
+
+    #[test]
+    fn why_a_lease_is_not_open_is_what_stands_in_the_way_first() {
+        let state = state(4);
+        let space = Space::lanes(4).unwrap();
+        let far = |are_all| Some(FarAhead { found_ms: 9_000, most_ms: 100, are_all });
+        let silent = "register did not answer in 250 ms: ";
+        let no_answer = format!("{silent}its first call is still under way");
+        let accept = ", or accept the lead with LaneOptions::accept_far_lanes";
+        let no_near_lane = format!(
+            "expected a free lane at most 0.1 s ahead of the clock, found one 9 s ahead, and 3 of 16 are held: wait for one of \
+             them{accept}"
+        );
+        let all_far = format!("expected lanes at most 0.1 s ahead of the clock, found 9 s: correct the clock{accept}");
+        for (error, is_refused, far_ahead, start, expected) in [
+            (Some("down"), true, far(true), Start::Asking, "register refuses this process: down"),
+            (Some("down"), false, far(true), Start::Asking, &format!("{silent}down")),
+            (None, true, far(true), Start::Asking, &all_far),
+            (None, false, far(false), Start::Judging, &no_near_lane),
+            (None, false, None, Start::Judging, "the clock and the store's time differ"),
+            (None, false, None, Start::Asking, &no_answer),
+            (None, false, None, Start::Answered, "no lane is free: 3 of 16 are held"),
+        ] {
+            let mut state = State { is_refused, far_ahead, start, held_by_others: 3, ..state.clone() };
+            state.status.last_error = error.map(String::from);
+            let why = |state: &State| state.why_not_open(&space, Duration::from_millis(250)).to_string();
+            assert!(why(&state).starts_with(expected), "{}", why(&state));
+            state.stopped = Some(Stopped::Reverted { key: "lanes/1/00000".into() });
+            assert_eq!(why(&state), "register went back while it was opened, at lanes/1/00000");
+        }
+    }
 }

@@ -154,6 +154,18 @@ fn after_silence_it_waits_and_after_a_conflict_it_looks_immediately() {
 }
 
 #[test]
+fn the_description_is_read_again_once_the_list_is_older_than_a_second() {
+    for (age_ms, is_read) in [(0, false), (FRESH_MS, false), (FRESH_MS + 1, true)] {
+        let mut engine = engine(0, 10_000, 1_000);
+        engine.poll(at(1_000), 0);
+        engine.reply(at(1_000), listed(0, 0, 0, 0));
+        let action = engine.poll(at(1_000 + age_ms), 0);
+        assert_eq!(matches!(action, Action::Read { .. }), is_read, "{age_ms} ms: {action:?}");
+        assert_eq!(matches!(action, Action::Write { .. }), !is_read, "{age_ms} ms: {action:?}");
+    }
+}
+
+#[test]
 fn who_finds_no_lane_lists_again_after_a_wait_that_doubles_by_chance_to_half_of_it() {
     for (bits, horizon_ms, waits_ms) in [
         (0, 10_000, [75, 75, 75, 75]),

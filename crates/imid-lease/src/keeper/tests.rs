@@ -515,3 +515,12 @@ fn a_lane_that_was_lost_is_one_of_others() {
     assert_eq!((state.status.phase, state.status.lost, state.is_given_back), (Phase::Lost, 1, true));
     assert_eq!(state.status.others.unwrap().lanes, 1);
 }
+
+#[test]
+fn a_wake_is_taken_once() {
+    let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
+    assert!(!keeper.kept.take_wake());
+    keeper.background.wake();
+    assert!(keeper.kept.take_wake());
+    assert!(!keeper.kept.take_wake());
+}

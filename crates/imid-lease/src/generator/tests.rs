@@ -1,0 +1,144 @@
+//! What the keeper asks of a generator, with a clock that stands still.
+
+use imid::clock::ManualClock;
+use imid::{SessionTag, SessionType};
+
+use super::*;
+use crate::clock::SCRIPTED_MS;
+use crate::register::MemoryRegister;
+
+const T: u64 = 1_795_204_812_345;
+const CEILING_MS: u64 = T + 60_000;
+
+type Standing = Arc<ManualClock>;
+
+fn room() -> SessionTag {
+    SessionTag::new(SessionType::GROUP, "room-42")
+}
+
+fn grant(lane: u16, lane_floor_ms: u64) -> Grant {
+    Grant { lane, floor_ms: 0, lane_floor_ms, ceiling_ms: CEILING_MS }
+}
+
+/// A generator without a lane, at the time `T`.
+fn tenant() -> (LaneTenant<Standing, 1>, Standing) {
+    SCRIPTED_MS.set(Some(1_000));
+    let (manual, settings, lane_bits) = (Arc::new(ManualClock::new(T)), LaneOptions::new().settings, 4);
+    let clock = BelievedClock::new(Arc::clone(&manual), millis(settings.max_skew));
+    let inner = Inner {
+        before: build(&clock, &settings, lane_bits, Grant { ceiling_ms: 0, ..grant(0, 0) }).unwrap(),
+        first: OnceLock::new(),
+        is_closed: AtomicBool::new(false),
+        refused: AtomicU64::new(0),
+        wanted_ms: AtomicU64::new(0),
+        asked_ms: AtomicU64::new(0),
+        clock,
+        settings,
+        lane_bits,
+    };
+    (LaneTenant(Arc::new(inner)), manual)
+}
+
+fn last(tenant: &LaneTenant<Standing, 1>) -> &Generator<BelievedClock<Standing>, 1> {
+    &tenant.0.last().unwrap().generator
+}
+
+#[test]
+fn the_end_of_the_stamps_is_known_while_they_are_ahead_of_the_clock() {
+    let (mut tenant, _) = tenant();
+    assert_eq!(tenant.used_until_ms(), 0);
+    tenant.start(grant(1, 0));
+    assert_eq!(tenant.used_until_ms(), 0);
+    last(&tenant).generate(room()).unwrap();
+    assert_eq!(tenant.used_until_ms(), 0, "the clock says it");
+    let seen = MessageId::last_at(T + 20_000).unwrap();
+    let next = last(&tenant).generate_after_limited(Some(seen), room(), Duration::MAX).unwrap();
+    assert_eq!((next.timestamp_ms(), tenant.used_until_ms()), (T + 20_001, T + 20_002));
+}
+
+#[test]
+fn the_end_of_a_sealed_generator_is_after_its_last_stamp() {
+    let (mut tenant, _) = tenant();
+    assert_eq!(tenant.seal(), 0);
+    tenant.start(grant(1, 0));
+    last(&tenant).generate(room()).unwrap();
+    for _ in 0..2 {
+        assert_eq!(tenant.seal(), T + 1);
+    }
+    assert!(last(&tenant).generate(room()).unwrap_err().is_closed());
+}
+
+#[test]
+fn a_wish_is_taken_once() {
+    let (tenant, _) = tenant();
+    tenant.0.wanted_ms.store(7, Ordering::Relaxed);
+    tenant.0.asked_ms.store(9, Ordering::Relaxed);
+    assert_eq!((tenant.wanted_ms(), tenant.asked_ms()), (7, 9));
+    assert_eq!((tenant.wanted_ms(), tenant.asked_ms()), (0, 0));
+}
+
+#[test]
+fn a_lane_starts_at_the_time_or_at_its_floor_and_after_what_was_observed() {
+    for (observed_ms, lane_floor_ms, expected) in [
+        (None, 0, T..=T),
+        (None, T + 400, T + 400..=T + 400),
+        (Some(T + 300), 0, T + 301..=T + 50_000),
+        (Some(T + 300), T + 50_000, T + 50_000..=T + 50_000),
+    ] {
+        let (mut tenant, manual) = tenant();
+        if let Some(observed_ms) = observed_ms {
+            tenant.0.before.generator.observe(MessageId::last_at(observed_ms).unwrap()).unwrap();
+        }
+        tenant.start(grant(1, lane_floor_ms));
+        // The first reading of the new generator is an earlier one.
+        manual.set(T - 500);
+        let minted_ms = last(&tenant).generate(room()).unwrap().timestamp_ms();
+        assert!(expected.contains(&minted_ms), "{observed_ms:?} {lane_floor_ms}: {minted_ms}");
+    }
+}
+
+#[test]
+fn a_generator_that_is_closed_starts_sealed() {
+    let (mut tenant, _) = tenant();
+    tenant.0.close();
+    tenant.start(grant(1, 0));
+    assert!(last(&tenant).generate(room()).unwrap_err().is_closed());
+}
+
+#[test]
+fn errors_of_the_generator_and_of_the_clock_are_announced_by_nobody() {
+    let (mut tenant, _) = tenant();
+    tenant.start(grant(1, 0));
+    let error = last(&tenant).batch(room(), 10_000_000).unwrap_err();
+    let retry_after = Duration::from_millis(1);
+    for (kind, expected) in [
+        (LeaseKind::Generate(error), false),
+        (LeaseKind::Skew { max_ms: 1, found_ms: 2 }, false),
+        (LeaseKind::NoLane { retry_after }, true),
+        (LeaseKind::UsedUp { retry_after }, true),
+        (LeaseKind::Closed, true),
+    ] {
+        assert_eq!(is_announced(kind.into()), expected, "{kind:?}");
+    }
+}
+
+#[test]
+fn an_id_is_too_far_ahead_past_the_horizon_and_two_skews() {
+    let settings = LaneOptions::new();
+    let (horizon, max_skew) = (Duration::from_secs(600), Duration::from_secs(60));
+    let options = settings.horizon(horizon).max_skew(max_skew).clock(Arc::new(ManualClock::new(T)));
+    let ids = LeasedGenerator::open(MemoryRegister::new(), options).unwrap();
+    let max_ms = millis(horizon + 2 * max_skew);
+    assert_eq!(ids.too_far(T + max_ms), None);
+    let found_ms = max_ms + 1;
+    assert_eq!(ids.too_far(T + found_ms), Some(LeaseKind::Skew { max_ms, found_ms }));
+}
+
+#[test]
+fn why_a_lease_has_stopped_is_known_after_it_has() {
+    let ids = LeasedGenerator::open(MemoryRegister::new(), LaneOptions::new()).unwrap();
+    assert_eq!(ids.stopped_within(Duration::ZERO), None);
+    assert!(ids.close_within(Duration::from_secs(60)));
+    assert_eq!(ids.stopped_within(Duration::ZERO), Some(LeaseKind::Closed.into()));
+    assert_eq!(ids.why_no_room(), LeaseKind::Closed);
+}
