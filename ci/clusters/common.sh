@@ -214,11 +214,11 @@ attack() {
     soak=$protected
     unset IMID_SOAK_MUST_EXIST
     check_ids
-    echo "$store: $name, $run the $protection: $count IDs, $duplicates duplicates"
+    echo "$store: $name, $run ${protection/rule/the rule}: $count IDs, $duplicates duplicates"
     if [ $run = with ]; then
       [ "$duplicates$out_of_order" = 00 ] && [ "$count" -gt 0 ]
     else
-      [ "$duplicates" -gt 0 ] || { echo "clusters.sh: $store: no duplicates without the $protection, so the check proves nothing" >&2; return 1; }
+      [ "$duplicates" -gt 0 ] || { echo "clusters.sh: $store: no duplicates without ${protection/rule/the rule}, so the check proves nothing" >&2; return 1; }
     fi
   done
 }

@@ -168,6 +168,31 @@ waits_ended() {
   rejoin
 }
 
+# The register is emptied again and again while processes start, so that each of them finds it empty beside others that mint. Then an
+# operator creates the space again.
+register_emptied() {
+  local end
+  find_roles
+  kill_workers 3
+  for w in 1 2 3 4; do start_worker 3 "$w"; done
+  end=$((SECONDS + 4))
+  while [ $SECONDS -lt $end ]; do
+    sql "$primary" 'TRUNCATE imid_register'
+    sleep 0.2
+  done
+  create_space 2>/dev/null || true
+  sleep 4
+}
+
+# The record that describes the space is deleted, and processes with another number of lanes start.
+description_deleted() {
+  find_roles
+  kill_workers 3
+  sql "$primary" "DELETE FROM imid_register WHERE key = 'lanes/meta'"
+  for w in 1 2 3 4; do IMID_SOAK_LANE_BITS=2 start_worker 3 "$w"; done
+  sleep 8
+}
+
 run() {
   local n
   make_networks
@@ -191,5 +216,7 @@ run() {
   mint_during primary_killed standby_paused fenced not_fenced
   is_direct=1
   attack "commits that wait for a standby are let go in a split brain" waits_ended rule
+  attack "the register is emptied while processes start" register_emptied must_exist
+  attack "the description of the space is deleted while processes with other lanes start" description_deleted rule
   asynchronous
 }
