@@ -218,5 +218,8 @@ run() {
   attack "commits that wait for a standby are let go in a split brain" waits_ended rule
   attack "the register is emptied while processes start" register_emptied must_exist
   attack "the description of the space is deleted while processes with other lanes start" description_deleted rule
+  is_direct=
+  # The description is still gone.
+  clear_register
   asynchronous
 }
