@@ -113,7 +113,7 @@ impl World {
 
 #[test]
 fn no_room_is_closed() {
-    let (seeds, mut minted) = (seeds(2_000), 0);
+    let (seeds, mut minted) = (seeds(500), 0);
     let count = seeds.end - seeds.start;
     for seed in seeds {
         let world = play(Random(seed).next(), Rules::default());
