@@ -184,15 +184,6 @@ register_emptied() {
   sleep 4
 }
 
-# The record that describes the space is deleted, and processes with another number of lanes start.
-description_deleted() {
-  find_roles
-  kill_workers 3
-  sql "$primary" "DELETE FROM imid_register WHERE key = 'lanes/meta'"
-  for w in 1 2 3 4; do IMID_SOAK_LANE_BITS=2 start_worker 3 "$w"; done
-  sleep 8
-}
-
 run() {
   local n
   make_networks
@@ -217,9 +208,7 @@ run() {
   is_direct=1
   attack "commits that wait for a standby are let go in a split brain" waits_ended rule
   attack "the register is emptied while processes start" register_emptied must_exist
-  attack "the description of the space is deleted while processes with other lanes start" description_deleted rule
   is_direct=
-  # The description is still gone.
   clear_register
   asynchronous
 }

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Builds the program of the soaks without three rules, as unprotected/soak in the target folder: the control of attacks in
-# ci/clusters.sh. A commit that no replica has confirmed is not acknowledged, on MySQL and on PostgreSQL, and lanes without a
-# description are not a new space.
+# Builds the program of the soaks without the rule that a commit which no replica has confirmed is not acknowledged, on MySQL and on
+# PostgreSQL, as unprotected/soak in the target folder: the control of attacks in ci/clusters.sh.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
@@ -18,7 +17,6 @@ for name, old, new in [
     ("register/mysql.rs", 'Commit::Unknown => Err("the server has acknowledged a commit that no replica has confirmed".into()),',
      "Commit::Unknown => Ok(()),"),
     ("register/postgres.rs", "client.check_wait(row.try_get(1)?, row.try_get(2)?).await?;", ""),
-    ("engine/seek.rs", "if records.iter().any(|(_, found)| found.lane.is_some()) {", "if false {"),
 ]:
     path = pathlib.Path(sys.argv[1]) / name
     text = path.read_text()
