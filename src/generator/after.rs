@@ -24,26 +24,11 @@
 
 use super::error::GenerateKind;
 use super::refusal::Refusal;
-use super::take::{Core, Stripe};
+use super::take::{Core, Stripe, Wanted};
 use super::timeline::{Timeline, Window, fresh};
 use super::words::raise;
 use crate::clock::Clock;
 use crate::sync::Ordering;
-
-/// What a call asks of a stripe.
-#[derive(Clone, Copy)]
-pub(super) struct Wanted {
-    /// How many stamps.
-    pub(super) run: u64,
-    /// The expanded stamp that they must come after.
-    pub(super) after: Option<u64>,
-    /// How many ticks that one may be ahead of the clock.
-    pub(super) max_ahead: u64,
-}
-
-impl Wanted {
-    pub(super) const ONE: Self = Self { run: 1, after: None, max_ahead: 0 };
-}
 
 impl<const STRIPES: usize> Core<STRIPES> {
     /// Takes a stamp after an expanded one, of the stripe that `key` selects.

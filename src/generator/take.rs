@@ -14,7 +14,6 @@
 //! - Each stamp is compared with the `end` after it was taken. At or past it, the stamp is compared with a new one, or
 //!   dropped.
 
-use super::after::Wanted;
 use super::error::GenerateKind;
 use super::policy::Policy;
 use super::refusal::Asked;
@@ -47,6 +46,21 @@ pub(crate) struct Core<const STRIPES: usize> {
     /// The seed that the builder was given. With `None` each process draws its own.
     pub(super) fixed_seed: Option<u64>,
     pub(super) stripes: [Stripe; STRIPES],
+}
+
+/// What a call asks of a stripe.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted {
+    /// How many stamps.
+    pub(super) run: u64,
+    /// The expanded stamp that they must come after.
+    pub(super) after: Option<u64>,
+    /// How many ticks that one may be ahead of the clock.
+    pub(super) max_ahead: u64,
+}
+
+impl Wanted {
+    pub(super) const ONE: Self = Self { run: 1, after: None, max_ahead: 0 };
 }
 
 impl<const STRIPES: usize> Core<STRIPES> {
