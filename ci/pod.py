@@ -124,7 +124,7 @@ def main():
     refuses("before the Job")
     first, second = create_register(), create_register()
     check(first.returncode == 0 and first.stdout.startswith("space lanes has 16 lanes"), f"the Job: {first.stdout}{first.stderr}")
-    check(second.returncode == 1 and 'has the space "lanes" already' in second.stderr, f"the second Job: {second.stdout}{second.stderr}")
+    check(second.returncode == 1 and 'already has the space "lanes"' in second.stderr, f"the second Job: {second.stdout}{second.stderr}")
 
     gateway = subprocess.Popen([*user, program], env=environment, stdout=subprocess.DEVNULL, stderr=(pathlib.Path(folder) / "log").open("w"))
     try:
