@@ -16,7 +16,8 @@
 //! # let path = folder.join("ids");
 //! let ids = LeasedGenerator::open_file(path)?;
 //! let id = ids.generate(SessionTag::new(SessionType::GROUP, "room-42"))?;
-//! # drop(ids);
+//! // Before the process exits: the next one then continues at once.
+//! ids.close();
 //! # std::fs::remove_dir_all(&folder)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
