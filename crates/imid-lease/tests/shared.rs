@@ -143,7 +143,7 @@ fn the_time_does_not_count_the_wait_for_others() {
         let took_ms = u64::try_from(started.elapsed().as_millis()).unwrap();
         assert!(took_ms > 1_000, "it did not wait: {took_ms} ms");
         // A reading from after the wait is most of a second later.
-        assert!(time_ms.abs_diff(before_ms + took_ms / 2) < 400, "{} of {took_ms} ms", time_ms - before_ms);
+        assert!(time_ms.abs_diff(before_ms + took_ms / 2) < 600, "{} of {took_ms} ms", time_ms - before_ms);
     });
 }
 

@@ -229,9 +229,7 @@ fn the_next_process_starts_after_the_last_id_of_a_closed_generator() {
         let options = short(two()).spares(0).clock(clock.clone());
         let workers = WorkerIds::open(FileRegister::owned(&path).unwrap(), options).and_then(opened).unwrap();
         let ids = generator(&workers);
-        let started = Instant::now();
         minted.extend((0..2_000).map(|_| ids.generate_within(ms(500)).unwrap()));
-        assert!(started.elapsed() < ms(1_000));
         ids.close();
         workers.close();
         assert!(ids.generate().unwrap_err().is_closed());
@@ -402,13 +400,13 @@ fn sixteen_worker_ids_on_a_silent_store_are_closed_after_one_call() {
     hold_all(&workers);
     let dropped = WorkerIds::open(register.clone(), options()).unwrap();
     hold_all(&dropped);
-    register.set_delay(ms(400));
+    register.set_delay(ms(1_000));
     register.set_down(true);
     let started = Instant::now();
     drop(dropped);
-    assert!(started.elapsed() < ms(300), "{:?}", started.elapsed());
+    assert!(started.elapsed() < ms(900), "{:?}", started.elapsed());
     assert!(!workers.close_within(Duration::from_secs(20)));
-    // The call that was under way, and one of the release.
-    assert!(started.elapsed() < ms(2_000), "{:?}", started.elapsed());
+    // The call that was under way, and one of the release; not one for each of the sixteen.
+    assert!(started.elapsed() < ms(8_000), "{:?}", started.elapsed());
     assert!(workers.generator().unwrap_err().is_closed());
 }
