@@ -69,7 +69,7 @@ impl State {
         if next < next_tick && next < ceiling {
             return Ok(Self { last: next, ..self });
         }
-        Err(if next < next_tick && ceiling < closed(layout) {
+        Err(if next < next_tick && next < closed(layout) {
             Refusal::Ceiling
         } else if now < layout.last_tick() {
             preset.full(layout.reached_at(now + 1) - now_ms)
@@ -255,7 +255,8 @@ mod tests {
             ("the last tick",                        stamp(TICK, 0),        end_ms,     NONE,               Ok(stamp(end, 0))),
             ("the last of all",                      stamp(end, 4_093),     end_ms,     NONE,               Ok(stamp(end, 4_094))),
             ("after the last of all",                stamp(end, 4_094),     end_ms,     NONE,               Err(Refusal::LastTickFull)),
-            ("after the last of all, with a ceiling", stamp(end, 4_094),    end_ms,     stamp(end, 0),      Err(Refusal::Ceiling)),
+            ("the last of all, at the ceiling",      stamp(end, 4_093),     end_ms,     stamp(end, 0),      Err(Refusal::Ceiling)),
+            ("after the last of all, with a ceiling", stamp(end, 4_094),    end_ms,     stamp(end, 0),      Err(Refusal::LastTickFull)),
             ("closed",                               NONE,                  end_ms,     NONE,               Err(Refusal::LastTickFull)),
             ("closed, before the last tick",         NONE,                  end_ms - 1, NONE,               behind(1)),
             ("after the last tick",                  stamp(TICK, 0),        end_ms + 1, NONE,               after(end_ms + 1)),
