@@ -192,7 +192,7 @@ impl Changes {
             let time = next.map_or(IDLE, |at| at.saturating_duration_since(now));
             let (again, waited) = self.0.wanted.wait_timeout(waiting, time).unwrap_or_else(PoisonError::into_inner);
             waiting = again;
-            if next.is_none() && waited.timed_out() && waiting.tasks.is_empty() {
+            if waited.timed_out() && waiting.tasks.is_empty() {
                 waiting.has_thread = false;
                 return;
             }

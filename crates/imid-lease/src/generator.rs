@@ -625,11 +625,10 @@ where
         if self.keeper.is_forked() {
             return LeaseKind::Forked;
         }
-        let state = self.keeper.state(0);
-        if state.stopped.is_some() || self.inner.is_closed.load(Ordering::Relaxed) {
+        if self.inner.is_closed.load(Ordering::Relaxed) {
             return self.why_stopped();
         }
-        state.why_none().unwrap_or(LeaseKind::UsedUp { retry_after: Duration::from_millis(MIN_GAP_MS) })
+        self.keeper.state(0).why_none().unwrap_or(LeaseKind::UsedUp { retry_after: Duration::from_millis(MIN_GAP_MS) })
     }
 }
 

@@ -87,6 +87,14 @@ impl Keeper {
         Ok(Self { background, in_child })
     }
 
+    /// A keeper without a thread, and what the thread would have.
+    #[cfg(test)]
+    pub(crate) fn without_thread(states: Vec<State>) -> (Self, KeeperOwner) {
+        let in_child = states.iter().map(State::stopped).collect();
+        let (background, owner) = Background::in_thread(std::sync::Arc::default(), states);
+        (Self { background, in_child }, owner)
+    }
+
     /// Makes the thread check immediately whether a generator needs a higher ceiling.
     pub(crate) fn wake(&self) {
         self.background.wake();

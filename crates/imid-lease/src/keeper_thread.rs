@@ -353,7 +353,8 @@ mod tests {
     /// A job that wants a list, takes a lane by it, and sleeps until its time. All say what they do.
     struct Seeker {
         name: &'static str,
-        lane: &'static str,
+        /// `None` if it finds none.
+        lane: Option<&'static str>,
         log: Sender<String>,
         /// A list waits for this word, and panics without it.
         may_list: Option<Receiver<()>>,
@@ -371,7 +372,7 @@ mod tests {
             let (log, written) = (log.clone(), Vec::new());
             Self {
                 name,
-                lane,
+                lane: Some(lane),
                 log,
                 may_list: None,
                 has_list: false,
@@ -397,8 +398,8 @@ mod tests {
             }
             if self.written.is_empty() && self.until_ms > 0 {
                 self.say(&format!("sleeps, knows {:?}", self.known));
-                self.written.push(self.lane.into());
-                return Next::Sleep { until_ms: std::mem::take(&mut self.until_ms), is_seeking: false };
+                self.written.extend(self.lane.map(String::from));
+                return Next::Sleep { until_ms: std::mem::take(&mut self.until_ms), is_seeking: self.lane.is_none() };
             }
             Next::End
         }
@@ -424,6 +425,9 @@ mod tests {
 
         fn note_written(&mut self, key: &str) {
             self.known.push(key.into());
+            if self.lane.is_none() {
+                self.say(&format!("hears of {key}"));
+            }
         }
 
         fn take_written(&mut self) -> Vec<String> {
@@ -531,6 +535,35 @@ mod tests {
                 "b sleeps, knows [\"lanes/3\", \"lanes/1\", \"lanes/3\"]"
             ]
         );
+    }
+
+    /// A time that does not come, and a multiple of 12.
+    const FAR_MS: u64 = 12 << 40;
+
+    #[test]
+    fn who_sleeps_without_a_lane_wakes_with_others_and_the_list_is_kept_for_them() {
+        let (log, _said) = channel();
+        let seeker = |_| Seeker { lane: None, until_ms: FAR_MS + 1, is_woken: true, ..Seeker::new("a", "", &log) };
+        let mut rota = rota((0..12).map(seeker).collect());
+        while rota.step() {}
+        let due: Vec<_> = rota.due.iter().map(|(due_ms, _)| due_ms - FAR_MS).collect();
+        assert_eq!((due, rota.seeking, rota.listings.len()), (vec![3; 12], 12, 1));
+        rota.wake(Vec::new());
+        for left in (0..12).rev() {
+            assert!(rota.step());
+            assert_eq!((rota.seeking, rota.listings.len()), (left, usize::from(left > 0)));
+        }
+        assert!(rota.jobs.is_empty());
+    }
+
+    #[test]
+    fn who_sleeps_without_a_lane_hears_of_the_writes_of_others() {
+        let (log, said_all) = channel();
+        let has_list = |job| Seeker { has_list: true, ..job };
+        let seeker = Seeker { lane: None, ..Seeker::new("a", "", &log) };
+        let mut rota = rota(vec![has_list(seeker), has_list(Seeker::new("b", "lanes/2", &log))]);
+        while rota.step() {}
+        assert_eq!(said(&said_all, 3), ["a sleeps, knows []", "b sleeps, knows []", "a hears of lanes/2"]);
     }
 
     #[test]

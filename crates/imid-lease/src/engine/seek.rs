@@ -242,7 +242,7 @@ impl Engine {
     /// same one. Without such a lane, returns the one that is least ahead, and one that is far ahead only if there is no other.
     /// A process that has lost a race takes its own lane, for which no one else competes.
     fn best(&self, at: Moment, token: Token) -> Option<Candidate> {
-        let mix = |lane: u16| (token.0 ^ u64::from(lane)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        let mix = |lane: u16| (token.0 ^ u64::from(lane)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let now_ms = at.now_ms.unwrap_or(0);
         self.candidates(at).min_by_key(|it| {
             let is_wanted = self.confirmed == Some(it.lane) || self.tries > 0 && it.is_own;

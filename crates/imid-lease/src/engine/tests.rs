@@ -17,15 +17,26 @@ fn at(mono_ms: u64) -> Moment {
     Moment { mono_ms, now_ms: Some(T + mono_ms), used_until_ms: 0, wanted_ms: 0, asked_ms: 0 }
 }
 
-/// A list of a space, with a record for each of the first lanes.
+/// A list of a space in which one process holds each of the first lanes.
 fn listed(bits: u32, lanes: usize, horizon_ms: u64, ceiling_ms: u64) -> Reply {
-    let record = |lane| {
-        let text = format!("horizon={horizon_ms} ceiling={ceiling_ms} held");
-        (format!("lanes/1/{lane:05}"), format!("imid-lease/1 lane version=1 token=0000000000000007 holder=b {text}"))
-    };
-    let mut records: Vec<_> = (0..lanes).map(record).collect();
-    records.push(("lanes/meta".into(), META.replace("BITS", &bits.to_string())));
+    let held = format!("version=1 token=0000000000000007 holder=b horizon={horizon_ms} ceiling={ceiling_ms} held");
+    list_of(&META.replace("BITS", &bits.to_string()), 1, &vec![held; lanes])
+}
+
+/// A list of a space with this description, whose first lanes have these fields in this era.
+fn list_of(meta: &str, era: u32, lanes: &[String]) -> Reply {
+    let record = |(lane, fields)| (format!("lanes/{era}/{lane:05}"), format!("imid-lease/1 lane {fields}"));
+    let mut records: Vec<_> = lanes.iter().enumerate().map(record).collect();
+    records.push(("lanes/meta".into(), meta.into()));
     Reply::Listed(Ok(Listing::new(records, &Listing::default())))
+}
+
+/// Loses the race for the lane that the engine tries, and returns the key of its record.
+fn lose(engine: &mut Engine, at: Moment, random: u128) -> String {
+    let action = engine.poll(at, random);
+    let Action::Write { attempt, key, .. } = action else { panic!("expected a write, found {action:?}") };
+    engine.reply(at, Reply::Written { attempt, outcome: Outcome::Conflict });
+    key
 }
 
 fn written(engine: &mut Engine, at: Moment, action: &Action, outcome: Outcome) -> u64 {
@@ -194,7 +205,125 @@ fn a_lane_that_times_out_is_tried_a_little_later_by_those_who_wait() {
         engine.poll(at(1_000), random);
         engine.reply(at(1_000), listed(4, 16, 30, T));
         assert_eq!(engine.next_time_out_ms(), Some(1_030));
-        assert_eq!(engine.poll(at(1_000), random), Action::Sleep { until_ms: 1_030 + pause_ms });
-        assert!(matches!(engine.poll(at(1_030 + pause_ms), random), Action::Write { .. }));
+        let until_ms = 1_030 + pause_ms;
+        assert_eq!(engine.poll(at(1_000), random), Action::Sleep { until_ms });
+        assert_eq!(engine.poll(at(until_ms - 1), random), Action::Sleep { until_ms }, "it was woken early");
+        assert!(matches!(engine.poll(at(until_ms), random), Action::Write { .. }));
+    }
+}
+
+#[test]
+fn who_loses_a_race_tries_one_more_lane_of_the_list_if_an_eighth_of_them_is_left() {
+    let (most, meta) = (u128::MAX, META.replace("BITS", "4"));
+    let lane = |end: &str| format!("version=1 token=0000000000000007 holder=b horizon=60000 ceiling=0 {end}");
+    for (free, is_tried) in [(3, true), (2, false)] {
+        let mut engine = engine(4, 10_000, 100);
+        engine.poll(at(1_000), most);
+        engine.reply(at(1_000), list_of(&meta, 1, &[vec![lane("free"); free], vec![lane("held"); 16 - free]].concat()));
+        let first = lose(&mut engine, at(1_000), most);
+        if is_tried {
+            assert_ne!(lose(&mut engine, at(1_000), most), first);
+        }
+        assert_eq!(engine.poll(at(1_000), most), Action::Sleep { until_ms: 1_000 + POLL_MS }, "{free} free lanes");
+    }
+    // The wait after it doubles.
+    let (mut engine, mut mono_ms) = (engine(8, 10_000, 100), 1_000);
+    for wait_ms in [128, 256, 512] {
+        assert_eq!(engine.poll(at(mono_ms), most), Action::List);
+        engine.reply(at(mono_ms), list_of(&META.replace("BITS", "8"), 1, &vec![lane("free"); 256]));
+        (0..2).for_each(|_| _ = lose(&mut engine, at(mono_ms), most));
+        assert_eq!(engine.poll(at(mono_ms), most), Action::Sleep { until_ms: mono_ms + wait_ms });
+        mono_ms += wait_ms;
+    }
+}
+
+#[test]
+fn who_loses_a_race_takes_a_lane_that_it_still_holds_and_no_other_of_its_name() {
+    for (end, expected) in [("held", "lanes/1/00001"), ("free", "lanes/1/00000")] {
+        let lane = |holder: &str, ahead_ms: u64, end: &str| {
+            format!("version=1 token=0000000000000007 holder={holder} horizon=60000 ceiling={} {end}", T + ahead_ms)
+        };
+        let lanes = [lane("b", 3_000, "free"), lane("a", 4_000, end), lane("b", 2_000, "free"), lane("b", 0, "held")];
+        let mut engine = engine(2, 10_000, 100);
+        engine.poll(at(1_000), 0);
+        engine.reply(at(1_000), list_of(&META.replace("BITS", "2"), 1, &lanes));
+        assert_eq!(lose(&mut engine, at(1_000), 0), "lanes/1/00002", "the one that is least ahead");
+        assert_eq!(lose(&mut engine, at(1_000), 0), expected, "{end}");
+    }
+}
+
+#[test]
+fn a_lane_that_has_timed_out_and_is_not_taken_wakes_nobody() {
+    let mut engine = engine(0, 10_000, 100);
+    engine.poll(at(1_000), 0);
+    // Far ahead of the clock.
+    engine.reply(at(1_000), listed(0, 1, 30, T + 10_000_000));
+    assert_eq!(engine.poll(at(1_000), 0), Action::Sleep { until_ms: 1_030 });
+    assert_eq!(engine.poll(at(1_030), 0), Action::Sleep { until_ms: 1_000 + POLL_MS / 2 });
+}
+
+#[test]
+fn who_holds_a_lane_and_gets_no_answer_asks_often_while_it_has_room_to_mint() {
+    let (mut engine, most) = (holder(10_000, 1_000), u128::MAX);
+    let renew = engine.poll(at(3_500), most);
+    written(&mut engine, at(3_500), &renew, Outcome::Unknown);
+    let (mut mono_ms, mut waits_ms) = (3_500, Vec::new());
+    while mono_ms < 21_000 {
+        let Action::Sleep { until_ms } = engine.poll(at(mono_ms), most) else { panic!("it does not wait") };
+        waits_ms.push(until_ms - mono_ms);
+        mono_ms = until_ms;
+        assert!(matches!(engine.poll(at(mono_ms), most), Action::Read { .. }) && engine.is_waiting());
+        engine.reply(at(mono_ms), Reply::Read(Err(Silence)));
+        assert!(!engine.is_waiting());
+    }
+    // An eighth of the horizon, until the clock is at the ceiling.
+    assert_eq!(waits_ms, [100, 200, 400, 800, 1_250, 1_250, 1_250, 1_250, 1_250, 10_000]);
+}
+
+const OTHER_SPACE: [&str; 2] = ["space=0f8f", "space=1f8f"];
+
+#[test]
+fn a_description_that_is_older_than_what_was_acknowledged_stops_the_lease() {
+    let meta = META.replace("BITS", "0").replace("version=1", "version=2").replace("era=1", "era=2");
+    for (change, is_reverted) in [
+        (["version=2", "version=3"], false),
+        (["version=2", "version=1"], true),
+        (["era=2", "era=1"], true),
+        (OTHER_SPACE, true),
+    ] {
+        let mut engine = engine(0, 10_000, 1_000);
+        engine.poll(at(1_000), 0);
+        engine.reply(at(1_000), list_of(&meta, 2, &[]));
+        let take = engine.poll(at(1_000), 0);
+        written(&mut engine, at(1_000), &take, Outcome::Acknowledged);
+        engine.poll(at(1_000), 0);
+        engine.reply(at(1_000), Reply::Sealed { end_ms: 0 });
+        engine.poll(at(1_000), 0);
+        // The lane is lost, so all are listed again.
+        lose(&mut engine, at(3_500), 0);
+        engine.poll(at(3_500), 0);
+        let others = format!("version=9 token=0000000000000007 holder=b horizon=10000 ceiling={} held", T + 90_000);
+        engine.reply(at(3_500), Reply::Read(Ok(Some(format!("imid-lease/1 lane {others}")))));
+        assert_eq!(engine.poll(at(3_500), 0), Action::List);
+        engine.reply(at(3_500), list_of(&meta.replace(change[0], change[1]), 2, &[others]));
+        let reverted = Stopped::Reverted { key: "lanes/meta".into() };
+        assert_eq!(engine.stopped(), is_reverted.then_some(&reverted), "{change:?}");
+    }
+}
+
+#[test]
+fn a_record_of_another_space_or_era_is_watched_from_its_beginning() {
+    let (meta, mono_ms) = (META.replace("BITS", "0"), 1_000 + POLL_MS / 2);
+    for (change, era, since_ms) in
+        [(["version=1", "version=2"], 1, 1_000), (OTHER_SPACE, 1, mono_ms), (["era=1", "era=2"], 2, mono_ms)]
+    {
+        let mut engine = engine(0, 10_000, 1_000);
+        engine.poll(at(1_000), 0);
+        engine.reply(at(1_000), listed(0, 1, 60_000, T));
+        engine.poll(at(1_000), 0);
+        assert_eq!(engine.poll(at(mono_ms), 0), Action::List);
+        let held = format!("version=1 token=0000000000000007 holder=b horizon=60000 ceiling={T} held");
+        engine.reply(at(mono_ms), list_of(&meta.replace(change[0], change[1]), era, &[held]));
+        assert_eq!(engine.next_time_out_ms(), Some(since_ms + 60_000), "{change:?}");
     }
 }

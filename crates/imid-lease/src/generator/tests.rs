@@ -4,8 +4,12 @@ use imid::clock::ManualClock;
 use imid::{SessionTag, SessionType};
 
 use super::*;
+use crate::background::Owner;
 use crate::clock::SCRIPTED_MS;
-use crate::register::MemoryRegister;
+use crate::engine::{Config, Phase, Stopped};
+use crate::record::Name;
+use crate::register::{MemoryRegister, Promise};
+use crate::state::Start;
 
 const T: u64 = 1_795_204_812_345;
 const CEILING_MS: u64 = T + 60_000;
@@ -132,6 +136,67 @@ fn an_id_is_too_far_ahead_past_the_horizon_and_two_skews() {
     assert_eq!(ids.too_far(T + max_ms), None);
     let found_ms = max_ms + 1;
     assert_eq!(ids.too_far(T + found_ms), Some(LeaseKind::Skew { max_ms, found_ms }));
+}
+
+/// A generator whose keeper has no thread, with a lane up to [`CEILING_MS`].
+fn leased() -> (LeasedGenerator<Standing>, LaneTenant<Standing, 1>, Owner<Vec<State>>) {
+    let (mut tenant, _) = tenant();
+    tenant.start(grant(1, 0));
+    let (space, name) = (Space::lanes(4).unwrap(), Name::parse("a").unwrap());
+    let (horizon_ms, max_skew_ms) = (600_000, 1_000);
+    let config = Config { space: space.clone(), name, horizon_ms, max_skew_ms, any_lead: false, must_exist: false };
+    let mut state = State::new(&config, Promise::Strong);
+    (state.status.phase, state.start, state.status.ceiling_ms) = (Phase::Holding, Start::Answered, Some(CEILING_MS));
+    let (keeper, owner) = Keeper::without_thread(vec![state]);
+    let inner = Arc::clone(&tenant.0);
+    let close: Arc<dyn Close> = inner.clone();
+    let close_on_drop = CloseOnDrop { close: AssertUnwindSafe(close), process: Process::current() };
+    (LeasedGenerator { _close_on_drop: close_on_drop, inner, keeper, space }, tenant, owner)
+}
+
+#[test]
+fn a_call_past_the_ceiling_says_how_far_it_must_be_raised() {
+    let (ids, tenant, owner) = leased();
+    let after = |ms: u64| ids.generate_after(MessageId::last_at(ms).ok(), room());
+    assert!(after(CEILING_MS - 2).is_ok());
+    assert_eq!(tenant.wanted_ms(), 0);
+    // The next ID can be in the millisecond after this one, which must be below the ceiling.
+    assert!(after(CEILING_MS - 1).unwrap_err().is_used_up());
+    assert_eq!(tenant.wanted_ms(), CEILING_MS + 1);
+    assert!(owner.take_wake());
+    // Other rooms have used the lane up to a later ceiling.
+    owner.state()[0].status.ceiling_ms = Some(CEILING_MS + 500);
+    assert!(after(CEILING_MS - 1).unwrap_err().is_used_up());
+    assert_eq!((tenant.wanted_ms(), tenant.asked_ms()), (CEILING_MS + 501, 0));
+    // A horizon and two skews ahead.
+    let max_ms = 602_000;
+    assert!(after(T + max_ms - 2).unwrap_err().is_used_up());
+    assert_eq!((tenant.wanted_ms(), tenant.asked_ms()), (T + max_ms, 0));
+    owner.state()[0].answered_ms = T + max_ms + 1;
+    assert_eq!(after(T + max_ms - 1), Err(LeaseKind::Skew { max_ms, found_ms: max_ms + 1 }.into()));
+    assert_eq!((tenant.wanted_ms(), tenant.asked_ms()), (0, T + max_ms + 1));
+}
+
+#[test]
+fn a_floor_is_after_the_whole_millisecond_of_an_id() {
+    // Each generator begins a little later, by chance.
+    for _ in 0..200 {
+        let (ids, ..) = leased();
+        ids.raise_floor(MessageId::last_at(T + 5_000).unwrap());
+        assert!(ids.generate(room()).unwrap().timestamp_ms() > T + 5_000);
+    }
+}
+
+#[test]
+fn a_lease_without_room_says_why() {
+    let (ids, _, owner) = leased();
+    assert!(matches!(ids.why_no_room(), LeaseKind::UsedUp { .. }));
+    owner.state()[0].stopped = Some(Stopped::NoSpace);
+    assert_eq!(ids.why_no_room(), LeaseKind::from(&Stopped::NoSpace));
+    let (ids, ..) = leased();
+    // Its keeper has not stopped yet.
+    ids.inner.close();
+    assert_eq!(ids.why_no_room(), LeaseKind::Closed);
 }
 
 #[test]

@@ -518,9 +518,12 @@ fn a_lane_that_was_lost_is_one_of_others() {
 
 #[test]
 fn a_wake_is_taken_once() {
-    let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
-    assert!(!keeper.kept.take_wake());
-    keeper.background.wake();
-    assert!(keeper.kept.take_wake());
-    assert!(!keeper.kept.take_wake());
+    let mut stage = Stage::new(&MemoryRegister::new(), 0, &["a"]);
+    assert!(!stage.kept.take_wake());
+    stage.background.wake();
+    assert!(stage.kept.take_wake());
+    assert!(!stage.kept.take_wake());
+    let (keeper, owner) = Keeper::without_thread(Vec::new());
+    keeper.wake();
+    assert!(owner.take_wake());
 }
