@@ -225,10 +225,11 @@ fn keeper_threads() -> usize {
 #[test]
 fn leases_that_start_together_share_a_thread_and_lists_and_never_race() {
     let register = MemoryRegister::new();
-    let (leases, counts, _) = open_together(&register, 200);
-    // One without the description, and one with it. The thread can also begin before all are open.
+    let (leases, counts, begun) = open_together(&register, 200);
+    // One without the description, and one with it. The thread can also begin before all are open, and a list serves for a second.
     let lists = counts.lists.load(Ordering::SeqCst);
-    assert!((2..=3).contains(&lists), "{lists} lists");
+    let took = begun.elapsed();
+    assert!((2..=3 + usize::try_from(took.as_secs()).unwrap()).contains(&lists), "{lists} lists in {took:?}");
     assert_eq!(counts.conflicts.load(Ordering::SeqCst), 0);
     #[cfg(target_os = "linux")]
     assert!(keeper_threads() < 50, "{} threads", keeper_threads());
