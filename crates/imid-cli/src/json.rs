@@ -149,11 +149,12 @@ impl<'a> JsonLine<'a> {
         start..start + slice.len()
     }
 
-    /// Adds the line to `out`, with more members at the end and without the members that have one of the names `removed`.
+    /// Adds the line to `out`, with more members at the end, which `last` adds, and without the members that have one of the
+    /// names `removed`.
     ///
     /// Other bytes do not change. The comma before a removed member is removed too, or the comma after it if the member
     /// is the first.
-    pub(crate) fn write_with_last(&self, out: &mut Vec<u8>, removed: &[String], last: &[u8]) {
+    pub(crate) fn write_with_last(&self, out: &mut Vec<u8>, removed: &[String], last: impl FnOnce(&mut Vec<u8>)) {
         // All bytes before `written` were written or removed.
         let (mut written, mut is_any_kept) = (0, removed.is_empty() && !self.members.is_empty());
         if !removed.is_empty() {
@@ -180,7 +181,7 @@ impl<'a> JsonLine<'a> {
         if is_any_kept {
             out.push(b',');
         }
-        out.extend_from_slice(last);
+        last(out);
         out.extend_from_slice(&self.line.as_bytes()[end..]);
     }
 }
@@ -295,7 +296,8 @@ mod tests {
 
     fn tagged(line: &str) -> String {
         let mut out = b"before".to_vec();
-        JsonLine::read(line.as_bytes()).unwrap().write_with_last(&mut out, &["id".into()], br#""id":"new""#);
+        let object = JsonLine::read(line.as_bytes()).unwrap();
+        object.write_with_last(&mut out, &["id".into()], |out| out.extend_from_slice(br#""id":"new""#));
         String::from_utf8(out).unwrap().strip_prefix("before").unwrap().to_owned()
     }
 

@@ -15,6 +15,10 @@ const MAX_EXPONENT: usize = 30;
 impl Number {
     /// Reads digits with at most one point, and an exponent. Returns `None` for any other text, such as one with a sign.
     pub(crate) fn read(text: &str) -> Option<Self> {
+        // Most numbers, and each time of a message, are digits alone.
+        if is_digits(text) {
+            return Some(Self { whole: text.to_owned(), fraction: String::new(), is_filled: false });
+        }
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
         let exponent = exponent.strip_prefix('+').unwrap_or(exponent);
         let exponent = exponent.parse().ok().filter(|_| is_digits(exponent)).filter(|n| *n <= MAX_EXPONENT)?;

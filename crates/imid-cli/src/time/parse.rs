@@ -1,5 +1,6 @@
 //! Reads the times of messages and the times that a person types.
 
+use std::iter;
 use std::ops::{Range, RangeInclusive};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, OnceLock};
@@ -96,8 +97,9 @@ impl TimeField {
         };
         let nanoseconds = unit.nanoseconds();
         // The digits of the fraction that count are those of nanoseconds.
-        let digits = format!("{fraction:0<9.9}").parse::<u128>().unwrap_or_default();
-        let ns = u128::from(whole) * nanoseconds + digits * nanoseconds / 1_000_000_000;
+        let digits = fraction.bytes().chain(iter::repeat(b'0')).take(9);
+        let billionths = digits.fold(0, |value, digit| value * 10 + u64::from(digit - b'0'));
+        let ns = u128::from(whole) * nanoseconds + u128::from(billionths) * nanoseconds / 1_000_000_000;
         u64::try_from(ns / 1_000_000).map_err(|_| past_the_end(text))
     }
 }

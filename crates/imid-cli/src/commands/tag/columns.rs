@@ -10,6 +10,9 @@ pub(super) struct Column<'a> {
     pub(super) form: Form,
 }
 
+/// The length of the longest form, the UUID view.
+const MAX_FORM_LEN: usize = 36;
+
 /// What is added to each message: the forms of its ID, with text around them.
 pub(super) struct Addition {
     dialect: &'static Dialect<'static>,
@@ -35,15 +38,19 @@ impl Addition {
         Self { dialect, forms: columns.iter().map(before).collect(), end: "" }
     }
 
-    /// Returns the text for a message with this ID.
-    pub(super) fn of(&self, id: MessageId) -> String {
+    /// Returns the most bytes that the text for a message has.
+    pub(super) fn max_len(&self) -> usize {
+        self.forms.iter().map(|(before, _)| before.len() + MAX_FORM_LEN).sum::<usize>() + self.end.len()
+    }
+
+    /// Appends the text for a message with this ID.
+    pub(super) fn write(&self, out: &mut Vec<u8>, id: MessageId) {
         let id = Id::Message { dialect: self.dialect, id: id.into() };
-        let mut text = String::new();
         for (before, form) in &self.forms {
-            text += before;
+            out.extend_from_slice(before.as_bytes());
             // PANIC: only dialects of the standard layout mint IDs, and these have each form.
-            text += &id.in_form(*form).expect("an ID that is minted has each form");
+            out.extend_from_slice(id.in_form(*form).expect("an ID that is minted has each form").as_bytes());
         }
-        text + self.end
+        out.extend_from_slice(self.end.as_bytes());
     }
 }

@@ -49,10 +49,9 @@ impl Tagger<'_> {
             Ok((plan.read(&object)?, object))
         });
         if let Some((id, object)) = self.mint(number, read)? {
-            let added = self.addition.of(id);
             // The addition comes after a comma.
-            self.reserve(line.len() + 1 + added.len())?;
-            object.write_with_last(&mut self.output, self.plan.removed_fields(), added.as_bytes());
+            self.reserve(line.len() + 1 + self.addition.max_len())?;
+            object.write_with_last(&mut self.output, self.plan.removed_fields(), |out| self.addition.write(out, id));
         }
         Ok(())
     }
@@ -61,7 +60,7 @@ impl Tagger<'_> {
     fn check_line(&self, number: u64, line: &[u8], written: &mut PreviousOutput) -> Result<(), Stop> {
         written.check(number, number, |id| {
             let (object, mut made) = (JsonLine::read(line)?, Vec::new());
-            object.write_with_last(&mut made, self.plan.removed_fields(), self.addition.of(id).as_bytes());
+            object.write_with_last(&mut made, self.plan.removed_fields(), |out| self.addition.write(out, id));
             Ok((self.plan.read(&object)?, made))
         })
     }

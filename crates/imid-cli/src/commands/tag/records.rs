@@ -81,16 +81,17 @@ impl Tagger<'_> {
         if is_written {
             return written.check(*count, record.line, |id| {
                 record.check()?;
-                Ok((self.plan.read(&record)?, [text, self.addition.of(id).as_bytes()].concat()))
+                let mut made = text.to_vec();
+                self.addition.write(&mut made, id);
+                Ok((self.plan.read(&record)?, made))
             });
         }
         let read = record.check().and_then(|()| Ok((self.plan.read(&record)?, ())));
         if let Some((id, ())) = self.mint(record.line, read)? {
-            let added = self.addition.of(id);
-            self.reserve(text.len() + added.len() + record.line_end.len())?;
-            for part in [text, added.as_bytes(), record.line_end] {
-                self.output.extend_from_slice(part);
-            }
+            self.reserve(text.len() + self.addition.max_len() + record.line_end.len())?;
+            self.output.extend_from_slice(text);
+            self.addition.write(&mut self.output, id);
+            self.output.extend_from_slice(record.line_end);
         }
         Ok(())
     }
