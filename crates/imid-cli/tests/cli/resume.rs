@@ -140,7 +140,7 @@ fn an_output_of_another_input_is_an_error_and_does_not_change() {
     let hint = "--resume needs the input and the options of the first run, which had no --keep-going";
     for more in [&[][..], &["--overwrite"]] {
         let error = error(&part, more, &input);
-        let start = "line 1 of FILE.part is not that of the input: expected \"0\\\", \\\"at";
+        let start = "line 9 of FILE.part is not that of the input: expected \"2\\\", \\\"at";
         assert!(error.starts_with(start) && error.ends_with(hint), "{error}");
     }
 
@@ -209,7 +209,6 @@ fn a_run_with_other_options_does_not_continue_the_part() {
             (&["--id-field", "id,m", "--id-form", "text,hex"], " is not that of the input: expected "),
             (&["--dialect", "rongcloud"], " is not an ID: "),
             (&["--time-field", "-", "--seed", "-", "--session-field", "user"], "expected type GROUP, hash "),
-            (&["--after", "EUN6-KDW2-5J2G-DUMH"], "expected "),
         ] {
             let options = [&["--seed", "1"], options].concat();
             let (ran, left) = run(&options, Some(&part));
@@ -229,7 +228,6 @@ fn a_run_with_other_options_does_not_continue_the_part() {
         let whole = run(&after, None).0.out;
         let part: String = whole.split_inclusive('\n').take(8).collect();
         assert_eq!(run(&after, Some(&part)).1, whole);
-        assert_eq!(run(&after[..2], Some(&part)).0.status, 1);
     }
 }
 

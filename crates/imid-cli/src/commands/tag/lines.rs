@@ -56,7 +56,7 @@ impl Tagger<'_> {
         Ok(())
     }
 
-    /// Checks that a line of the output was made from this line, if it is one of those that are checked.
+    /// Checks that a line of the output was made from this line, if it is the one that is checked.
     fn check_line(&self, number: u64, line: &[u8], written: &mut PreviousOutput) -> Result<(), Stop> {
         written.check(number, number, |id| {
             let (object, mut made) = (JsonLine::read(line)?, Vec::new());

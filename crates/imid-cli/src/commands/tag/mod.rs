@@ -54,9 +54,9 @@ use crate::time::{TimeField, note_rounded, parse_duration};
 /// With --output, the tool writes FILE.part, and renames it to FILE when it is complete. A run that ends early, for example
 /// because of a signal, leaves FILE.part. The same command with --resume continues it: it removes an incomplete last line,
 /// skips the input lines that FILE.part already has, and makes all IDs greater than its last one. With the same --seed,
-/// both runs together write what one run would have written. --resume regenerates the first and the last line of FILE.part
-/// and compares them, so it refuses other input and other options. It does not detect an option that changes neither of the
-/// two lines. Without --seed or --time-field, it compares only the session and the time of the IDs.
+/// both runs together write what one run would have written. --resume regenerates the last line of FILE.part and compares
+/// it, so it refuses other input and most other options. Without --seed or --time-field, it compares only the session and
+/// the time of the ID.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -29,8 +29,8 @@ pub(super) struct PreviousOutput {
     pub(super) len: u64,
     /// The header of CSV and TSV, without its line end.
     header: Vec<u8>,
-    /// The first and the last message. They are made again from the input.
-    samples: Vec<Sample>,
+    /// The last message. It is made again from the input.
+    sample: Option<Sample>,
 }
 
 /// A message of the output.
@@ -45,16 +45,14 @@ struct Sample {
     has_seed: bool,
 }
 
-/// The messages of the output of which samples are made.
+/// The last two messages of the output.
 #[derive(Default)]
 struct Messages {
-    first: Option<Found>,
     before_last: Option<Found>,
-    /// The last message, if it is not the first one.
     last: Option<Found>,
 }
 
-/// A message of the output, and its ID or why it has none. Only the first and the last two must have one.
+/// A message of the output, and its ID or why it has none. Only the last two must have one.
 struct Found {
     number: u64,
     text: Vec<u8>,
@@ -62,35 +60,19 @@ struct Found {
 }
 
 impl Messages {
-    /// Adds a message. Those between the first and the last two can be left out.
+    /// Adds a message. Those before the last two can be left out.
     fn add(&mut self, found: Found) {
-        if self.first.is_none() {
-            self.first = Some(found);
-        } else {
-            self.before_last = self.last.replace(found);
-        }
+        self.before_last = self.last.replace(found);
     }
 
-    fn samples(self, args: &Args) -> Result<Vec<Sample>, Stop> {
-        let mut samples = Vec::new();
-        let Some(first) = self.first else { return Ok(samples) };
-        let mut before = args.after()?;
-        samples.push(first.sample(args, before)?);
-        before = Some(samples[0].id);
-        if let Some(last) = self.last {
-            if let Some(found) = self.before_last {
-                before = Some(found.id?);
-            }
-            samples.push(last.sample(args, before)?);
-        }
-        Ok(samples)
-    }
-}
-
-impl Found {
-    fn sample(self, args: &Args, before: Option<MessageId>) -> Result<Sample, Stop> {
-        let Self { number, text, id } = self;
-        Ok(Sample { number, text, id: id?, replay: minter::replay(args, before)?, has_seed: args.seed.is_some() })
+    fn sample(self, args: &Args) -> Result<Option<Sample>, Stop> {
+        let Some(Found { number, text, id }) = self.last else { return Ok(None) };
+        let before = match self.before_last {
+            Some(found) => Some(found.id?),
+            None => args.after()?,
+        };
+        let (replay, has_seed) = (minter::replay(args, before)?, args.seed.is_some());
+        Ok(Some(Sample { number, text, id: id?, replay, has_seed }))
     }
 }
 
@@ -109,8 +91,8 @@ impl PreviousOutput {
         let (mut written, mut messages) = (Self::default(), Messages::default());
         while let Some(block) = input.next()? {
             let Block::Lines(lines) = block else { return Err(in_line(name, written.items + 1, &too_long())) };
-            // The first message, and the last two of each block.
-            let mut kept = [None; 3];
+            // The last two messages of each block.
+            let mut kept = [None; 2];
             for line in lines.lines_with_terminator() {
                 if !line.ends_with(b"\n") {
                     // Only the last line, and only if the run was killed or the system crashed.
@@ -118,13 +100,8 @@ impl PreviousOutput {
                 }
                 written.items += 1;
                 written.len += line.len() as u64;
-                if line.trim_ascii().is_empty() {
-                    continue;
-                }
-                if messages.first.is_none() && kept[0].is_none() {
-                    kept[0] = Some((written.items, line));
-                } else {
-                    kept = [kept[0], kept[2], Some((written.items, line))];
+                if !line.trim_ascii().is_empty() {
+                    kept = [kept[1], Some((written.items, line))];
                 }
             }
             for (number, line) in kept.into_iter().flatten() {
@@ -133,7 +110,7 @@ impl PreviousOutput {
                 messages.add(Found { number, text: line.to_vec(), id });
             }
         }
-        Ok(Self { samples: messages.samples(args)?, ..written })
+        Ok(Self { sample: messages.sample(args)?, ..written })
     }
 
     fn read_records(mut input: Input, delimiter: u8, args: &Args, name: &str) -> Result<Self, Stop> {
@@ -163,14 +140,14 @@ impl PreviousOutput {
             if has_ended {
                 written.blank = rest.find_not_byteset(b"\r\n").unwrap_or(rest.len());
                 written.len += written.blank as u64;
-                return Ok(Self { samples: messages.samples(args)?, ..written });
+                return Ok(Self { sample: messages.sample(args)?, ..written });
             }
         }
     }
 
     /// Returns the ID of the last message.
     pub(super) fn last(&self) -> Option<MessageId> {
-        self.samples.last().map(|sample| sample.id)
+        self.sample.as_ref().map(|sample| sample.id)
     }
 
     /// Checks that the output has this header.
@@ -178,8 +155,8 @@ impl PreviousOutput {
         check_text("the header", made, &self.header)
     }
 
-    /// Checks that a message of the output is made from this message of the input with the arguments of this run, if it is a
-    /// sample. `number` is its place among the lines or records, and `make` returns what it is made from, and the message
+    /// Checks that a message of the output is made from this message of the input with the arguments of this run, if it is the
+    /// last one. `number` is its place among the lines or records, and `make` returns what it is made from, and the message
     /// with an ID.
     pub(super) fn check(
         &mut self,
@@ -187,7 +164,7 @@ impl PreviousOutput {
         line: u64,
         make: impl FnOnce(MessageId) -> Result<(Facts, Vec<u8>), String>,
     ) -> Result<(), Stop> {
-        let Some(sample) = self.samples.iter_mut().find(|sample| sample.number == number) else { return Ok(()) };
+        let Some(sample) = self.sample.as_mut().filter(|sample| sample.number == number) else { return Ok(()) };
         let place = format!("line {line}");
         let (facts, text) = make(sample.id).map_err(|problem| refused(&format!("{place}: {problem}")))?;
         check_text(&place, &text, &sample.text)?;
