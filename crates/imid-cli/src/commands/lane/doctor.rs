@@ -1,12 +1,14 @@
 //! `imid lane doctor`: what a register promises, and what to change.
 
 use std::collections::BTreeSet;
+use std::fmt::{self, Display};
 use std::io::Write;
 use std::time::{Duration, Instant};
 
 use imid_lease::admin::{self, View};
 use imid_lease::record::{LaneRecord, LaneState, MetaRecord};
 use imid_lease::register::{Promise, Register, RegisterError, open_url, open_url_read_only, store_of_url};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{SpaceArgs, chain, now_ms, register_id};
@@ -25,6 +27,11 @@ Exit status:
 
 JSON members:
   register_id: the UUID of the register; null before the first lease
+  room: what etcd says of itself, or null for other stores
+  room.bytes, room.versions, room.alarms: its size, the versions that are not compacted, its alarms
+  room.members: objects, one for each member in the URL
+  room.members[].member: its host and port
+  room.members[].clock_difference_ms: how far its clock is ahead of the one here; null if it does not answer
   reads: times of a call that reads
   reads.median_ms, reads.greatest_ms: the median and the greatest, in milliseconds
   writes: times of a call that writes, or null without --write
@@ -33,11 +40,6 @@ JSON members:
   clock_error: why the clock cannot be read; only if it cannot
   promise: strong, or weak and the reason
   looked_at, not_seen: what the adapter looks at, and what nobody can see from outside
-  room: what etcd says of itself, or null for other stores
-  room.bytes, room.versions, room.alarms: its size, the versions that are not compacted, its alarms
-  room.members: objects, one for each member in the URL
-  room.members[].member: its host and port
-  room.members[].clock_difference_ms: how far its clock is ahead of the one here; null if it does not answer
   spaces: objects, one for each space
   spaces[].space: name of the space
   spaces[].space_id, spaces[].layout: its UUID, and the layout of its IDs
@@ -97,12 +99,24 @@ struct Findings {
 }
 
 impl Findings {
-    fn add(&mut self, label: &'static str, text: impl Into<String>) {
-        self.lines.push((label, text.into()));
+    /// Adds a line for people.
+    fn say(&mut self, label: &'static str, text: impl Display) {
+        self.lines.push((label, format!("{text}")));
     }
 
+    /// Adds a member of the JSON object.
     fn set(&mut self, member: &str, value: impl Into<Value>) {
         self.members.insert(member.to_owned(), value.into());
+    }
+
+    /// Adds both.
+    fn add(&mut self, label: &'static str, text: impl Display, member: &str, value: impl Into<Value>) {
+        self.say(label, text);
+        self.set(member, value);
+    }
+
+    fn change(&mut self, what: impl Display) {
+        self.changes.push(format!("{what}"));
     }
 }
 
@@ -122,7 +136,8 @@ impl Doctor {
 
     fn examine(&self) -> Result<Findings, Stop> {
         let (mut register, url) = self.space.open_with_url(if self.write { open_url } else { open_url_read_only })?;
-        let store = store_of_url(&url).map(|store| store.name).unwrap_or_default();
+        // PANIC: the URL was opened.
+        let store = store_of_url(&url).expect("a URL of a register is that of a store");
         let mut found = Findings::default();
 
         // The first call connects.
@@ -136,49 +151,40 @@ impl Doctor {
             Stop::Error(message)
         })?;
         let register_id = register_id(&mut *register).unwrap_or_else(|error| {
-            found.changes.push(format!("the ID of the register cannot be read: {error}"));
+            found.change(format_args!("the ID of the register cannot be read: {error}"));
             None
         });
         let no_id = "has no ID that can be read; the first process with a lease writes it";
-        found.add("register", register_id.as_deref().unwrap_or(no_id));
+        found.say("register", register_id.as_deref().unwrap_or(no_id));
         found.set("register_id", register_id);
         // Before the writes, which a full etcd refuses.
-        let room = room(store, &url, &mut found.changes)?;
-        let reads = measure(|| register.read(&key).map(drop).map_err(|error| failed(&error)))?;
-        found.add("reads", &reads);
-        found.set("reads", reads.json());
-        let writes = if self.write { Some(measure_writes(&mut *register)?) } else { None };
-        found.add(
-            "writes",
-            match &writes {
-                Some(writes) => format!("{}, of the record {KEY}", String::from(writes)),
-                None => "not measured; --write measures them".into(),
-            },
-        );
-        if writes.as_ref().is_some_and(|writes| writes.greatest_ms > 500.0) {
-            found.changes.push("a write took more than 500 ms, and a call may take 2 s: find out what is slow".into());
+        found.set("room", Value::Null);
+        #[cfg(feature = "etcd")]
+        if store.name == "etcd" {
+            look_at_room(&url, &mut found)?;
         }
-        found.set("writes", writes.map(|writes| writes.json()));
-        self.look_at_clock(store, &mut *register, &mut found);
+        let reads = measure(|| register.read(&key).map(drop).map_err(|error| failed(&error)))?;
+        found.add("reads", reads, "reads", json!(reads));
+        if self.write {
+            let writes = measure_writes(&mut *register)?;
+            if writes.greatest_ms > 500.0 {
+                found.change("a write took more than 500 ms, and a call may take 2 s: find out what is slow");
+            }
+            found.add("writes", format_args!("{writes}, of the record {KEY}"), "writes", json!(writes));
+        } else {
+            found.add("writes", "not measured; --write measures them", "writes", Value::Null);
+        }
+        self.look_at_clock(store.name, &mut *register, &mut found);
         let promise = register.promise();
         if let Promise::Weak(_) = promise {
-            found.changes.push("the register is weak: after it has lost a write, IDs can be duplicated".to_owned());
+            found.change("the register is weak: after it has lost a write, IDs can be duplicated");
         }
-        found.add("promise", promise.to_string());
-        found.set("promise", promise.to_string());
-        let (checks, cannot_see) = store_of_url(&url).map(|store| (store.checks, store.cannot_see)).unwrap_or_default();
-        found.add("looked at", checks);
-        found.set("looked_at", checks);
-        for what in cannot_see {
-            found.add("not seen", *what);
+        found.add("promise", &promise, "promise", promise.to_string());
+        found.add("looked at", store.checks, "looked_at", store.checks);
+        for what in store.cannot_see {
+            found.say("not seen", what);
         }
-        found.set("not_seen", cannot_see);
-        if let Some(Room { lines, object }) = room {
-            found.lines.extend(lines);
-            found.set("room", object);
-        } else {
-            found.set("room", Value::Null);
-        }
+        found.set("not_seen", store.cannot_see);
         self.look_at_spaces(&mut *register, &mut found)?;
         Ok(found)
     }
@@ -193,34 +199,34 @@ impl Doctor {
         let (mut objects, mut has_space) = (Vec::new(), false);
         for name in spaces {
             has_space |= name == self.space.name;
-            let (text, object) = match admin::view(register, name) {
+            objects.push(match admin::view(register, name) {
                 Ok(view) => {
                     found.changes.extend(strays(name, &view.meta, &records));
-                    look_at(name, &view, &mut found.changes)
+                    look_at(name, &view, found)
                 }
                 // One that another version wrote does not hide the others.
                 Err(error) => {
                     let error = chain(&error);
-                    found.changes.push(format!("the space {name} cannot be read: {error}"));
-                    (format!("{name}: {error}"), json!({ "space": name, "error": error }))
+                    found.change(format_args!("the space {name} cannot be read: {error}"));
+                    found.say("space", format_args!("{name}: {error}"));
+                    json!({ "space": name, "error": error })
                 }
-            };
-            found.add("space", text);
-            objects.push(object);
+            });
         }
         if !has_space {
-            found.add("space", format!("{} is not in this register; the first process creates it", self.space.name));
+            let name = &self.space.name;
+            found.say("space", format_args!("{name} is not in this register; the first process creates it"));
         }
         found.set("spaces", objects);
         for name in undescribed(&records) {
-            found.changes.push(format!(
+            found.change(format_args!(
                 "the space {name} has lanes and no record {name}/meta that describes them, so no process can start: it was \
                  deleted or lost, see `imid lane create`"
             ));
         }
         let segments = records.iter().filter(is_segment).count();
         if segments > 0 {
-            found.add("segments", segments.to_string());
+            found.say("segments", segments);
         }
         found.set("segments", segments);
         Ok(())
@@ -228,10 +234,10 @@ impl Doctor {
 
     /// Compares the clock of the store with the one here.
     fn look_at_clock(&self, store: &str, register: &mut dyn Register, found: &mut Findings) {
+        const DIFFERENCE: &str = "clock_difference_ms";
         let start = Instant::now();
         let read = register.now_ms();
         let round_trip_ms = i64::try_from(start.elapsed().as_millis()).unwrap_or(i64::MAX);
-        found.set("clock_difference_ms", Value::Null);
         match read {
             Ok(Some(store_ms)) => {
                 // The answer is from the middle of the call.
@@ -239,21 +245,21 @@ impl Doctor {
                 let difference = i64::try_from(i128::from(store_ms) - here).unwrap_or(i64::MAX);
                 if difference.abs() > MOST_DIFFERENCE_MS.saturating_add(round_trip_ms) {
                     let by = difference.unsigned_abs();
-                    found.changes.push(format!(
+                    found.change(format_args!(
                         "the clocks differ by {by} ms: synchronize both, and keep max_skew above what remains"
                     ));
                 }
-                found.add("clock", format!("of the store is {} the clock here", ahead_of(difference)));
-                found.set("clock_difference_ms", difference);
+                let text = format_args!("of the store is {} the clock here", ahead_of(difference));
+                found.add("clock", text, DIFFERENCE, difference);
             }
             Ok(None) => {
                 let is_hidden = !self.write && store == "zookeeper";
                 let reason = if is_hidden { ", or tells it only to a writer" } else { "" };
-                found.add("clock", format!("the store has no clock{reason}"));
+                found.add("clock", format_args!("the store has no clock{reason}"), DIFFERENCE, Value::Null);
             }
             Err(error) => {
                 let error = chain(&error);
-                found.add("clock", format!("cannot be read: {error}"));
+                found.add("clock", format_args!("cannot be read: {error}"), DIFFERENCE, Value::Null);
                 found.set("clock_error", error);
             }
         }
@@ -298,79 +304,66 @@ fn ahead_of(ms: i64) -> String {
     format!("{} ms {}", ms.unsigned_abs(), if ms < 0 { "behind" } else { "ahead of" })
 }
 
-/// What etcd says of its room and its members.
-struct Room {
-    lines: Vec<(&'static str, String)>,
-    object: Value,
-}
-
 /// Looks at the room and the members of an etcd.
 #[cfg(feature = "etcd")]
-fn room(store: &str, url: &str, changes: &mut Vec<String>) -> Result<Option<Room>, Stop> {
+fn look_at_room(url: &str, found: &mut Findings) -> Result<(), Stop> {
     use imid_lease::register::{EtcdRegister, EtcdRoom};
 
-    if store != "etcd" {
-        return Ok(None);
-    }
     let mut register = EtcdRegister::from_url(url).map_err(|error| failed(&error))?.read_only();
     let EtcdRoom { bytes, versions, alarms, .. } = register.room().map_err(|error| failed(&error))?;
     for alarm in &alarms {
-        changes.push(match alarm.as_str() {
-            "NOSPACE" => {
-                "etcd has no room and refuses each write (NOSPACE): compact and defragment it, and disarm the alarm"
-                    .to_owned()
-            }
-            other => format!("etcd has the alarm {other}: see its documentation"),
-        });
+        match alarm.as_str() {
+            "NOSPACE" => found.change(
+                "etcd has no room and refuses each write (NOSPACE): compact and defragment it, and disarm the alarm",
+            ),
+            other => found.change(format_args!("etcd has the alarm {other}: see its documentation")),
+        }
     }
     if versions > MOST_VERSIONS {
-        changes.push(format!(
+        found.change(format_args!(
             "etcd keeps {versions} versions, so its quota will be full: start it with --auto-compaction-retention=1h"
         ));
     }
     let members: Vec<_> = register.member_leads().into_iter().collect();
-    look_at_members(&members, changes);
-    let alarm = if alarms.is_empty() { "no alarm".to_owned() } else { alarms.join(", ") };
-    let kilobytes = bytes / 1000;
-    let mut lines = vec![("room", format!("{versions} versions that are not compacted, {kilobytes} kB, {alarm}"))];
-    lines.extend(members.iter().map(|(member, lead_ms)| {
-        let clock = |ms: i64| format!("{member}, whose clock is {} the clock here", ahead_of(ms));
-        ("member", lead_ms.map_or_else(|| format!("{member}, which does not answer"), clock))
-    }));
+    look_at_members(&members, found);
+    let (kilobytes, alarm) = (bytes / 1000, if alarms.is_empty() { "no alarm".to_owned() } else { alarms.join(", ") });
+    found.say("room", format_args!("{versions} versions that are not compacted, {kilobytes} kB, {alarm}"));
+    for (member, lead_ms) in &members {
+        match lead_ms {
+            Some(ms) => {
+                found.say("member", format_args!("{member}, whose clock is {} the clock here", ahead_of(*ms)));
+            }
+            None => found.say("member", format_args!("{member}, which does not answer")),
+        }
+    }
     let object = |(member, ms): &(_, _)| json!({ "member": member, "clock_difference_ms": ms });
     let members: Vec<_> = members.iter().map(object).collect();
-    let object = json!({ "bytes": bytes, "versions": versions, "alarms": alarms, "members": members });
-    Ok(Some(Room { lines, object }))
+    found.set("room", json!({ "bytes": bytes, "versions": versions, "alarms": alarms, "members": members }));
+    Ok(())
 }
 
 /// Finds the members whose clock differs from most of the others, and those that do not answer.
 #[cfg(feature = "etcd")]
-fn look_at_members(members: &[(String, Option<i64>)], changes: &mut Vec<String>) {
+fn look_at_members(members: &[(String, Option<i64>)], found: &mut Findings) {
     // The clock here has a vote as in a lease. It decides only between members.
     let mut votes: Vec<_> = members.iter().filter_map(|(_, lead_ms)| *lead_ms).chain([0]).collect();
     votes.sort_unstable();
     let usual = votes[(votes.len() - 1) / 2];
     for (member, lead_ms) in members {
         match lead_ms.map(|ms| ms - usual) {
-            None => changes.push(format!("the member {member} does not answer")),
+            None => found.change(format_args!("the member {member} does not answer")),
             // Against a single member, the clock here decides nothing. The line `clock` has the difference.
             Some(ms) if ms.abs() > MOST_MEMBER_DIFFERENCE_MS && votes.len() > 2 => {
                 let ahead_of = ahead_of(ms);
-                changes.push(format!("the clock of the member {member} is {ahead_of} the others: synchronize it"));
+                found.change(format_args!("the clock of the member {member} is {ahead_of} the others: synchronize it"));
             }
             Some(_) => {}
         }
     }
 }
 
-#[cfg(not(feature = "etcd"))]
-#[expect(clippy::unnecessary_wraps, reason = "for the feature")]
-fn room(_: &str, _: &str, _: &mut Vec<String>) -> Result<Option<Room>, Stop> {
-    Ok(None)
-}
-
-/// Counts the lanes of a space, and finds those that need an operator. Returns the line and the object of the space.
-fn look_at(name: &str, view: &View, changes: &mut Vec<String>) -> (String, Value) {
+/// Counts the lanes of a space, and finds those that need an operator. Returns the object of the space.
+fn look_at(name: &str, view: &View, found: &mut Findings) -> Value {
     let (mut held, mut unused, mut late, mut nearest_ms) = (0, 0, 0, u64::MAX);
     let floor_lead_ms = view.meta.floor_ms.saturating_sub(now_ms());
     for lane in &view.lanes {
@@ -382,7 +375,7 @@ fn look_at(name: &str, view: &View, changes: &mut Vec<String>) -> (String, Value
                 continue;
             }
             Err(error) => {
-                changes.push(format!("lane {} of {name} cannot be read: {error}", lane.lane));
+                found.change(format_args!("lane {} of {name} cannot be read: {error}", lane.lane));
                 continue;
             }
         };
@@ -398,7 +391,7 @@ fn look_at(name: &str, view: &View, changes: &mut Vec<String>) -> (String, Value
         // An operator has set the floor of the space.
         let is_granted = record.state != LaneState::Closed && record.ceiling_ms > view.meta.floor_ms;
         if is_granted && lead_ms > record.horizon_ms.saturating_add(MOST_LEAD_MS) {
-            changes.push(format!(
+            found.change(format_args!(
                 "lane {} of {name} ({}) is {lead_ms} ms ahead, and its horizon is {} ms: a clock was wrong, or the one here is",
                 lane.lane, record.holder, record.horizon_ms
             ));
@@ -406,26 +399,26 @@ fn look_at(name: &str, view: &View, changes: &mut Vec<String>) -> (String, Value
     }
     let (lanes, meta) = (view.lanes.len(), &view.meta);
     if late > 0 {
-        changes.push(format!("{late} holders in {name} have not renewed in time: find out whether they live"));
+        found.change(format_args!("{late} holders in {name} have not renewed in time: find out whether they live"));
     }
     if held < lanes && held * 4 >= lanes * 3 {
-        changes.push(format!(
+        found.change(format_args!(
             "{held} of {lanes} lanes of {name} are held, and a new process waits once all are: see `imid lane resize`"
         ));
     }
     if floor_lead_ms > MOST_FLOOR_MS {
-        changes.push(format!(
+        found.change(format_args!(
             "{name} was created or recovered to begin {floor_lead_ms} ms ahead of the clock: a clock was wrong, or the one here is, unless \
              this was meant"
         ));
     } else if lanes > 1 && nearest_ms > MOST_NEAREST_MS.max(floor_lead_ms) {
-        changes.push(format!(
+        found.change(format_args!(
             "each lane of {name} begins more than 1 s ahead of the clock, and so do the IDs of a process that takes one: if this stays \
              so, see `imid lane resize`"
         ));
     }
     if held == lanes {
-        changes.push(format!("no lane of {name} is free, so no other process can start: see `imid lane resize`"));
+        found.change(format_args!("no lane of {name} is free, so no other process can start: see `imid lane resize`"));
     }
     let (space_id, layout) = (&meta.space_id, &meta.layout);
     let begins = if floor_lead_ms > 0 {
@@ -433,11 +426,11 @@ fn look_at(name: &str, view: &View, changes: &mut Vec<String>) -> (String, Value
     } else {
         String::new()
     };
-    let text = format!("{name} ({space_id}): {lanes} lanes of {layout}, {held} held, {unused} never used{begins}");
-    let object = json!({
-        "space": name, "space_id": space_id, "layout": layout, "lanes": lanes, "held": held, "unused": unused
-    });
-    (text, object)
+    found.say(
+        "space",
+        format_args!("{name} ({space_id}): {lanes} lanes of {layout}, {held} held, {unused} never used{begins}"),
+    );
+    json!({ "space": name, "space_id": space_id, "layout": layout, "lanes": lanes, "held": held, "unused": unused })
 }
 
 /// Measures a call.
@@ -471,19 +464,15 @@ fn measure_writes(register: &mut dyn Register) -> Result<Spread, Stop> {
 }
 
 /// The median and the greatest of some times.
+#[derive(Clone, Copy, Serialize)]
 struct Spread {
     median_ms: f64,
     greatest_ms: f64,
 }
 
-impl Spread {
-    fn json(&self) -> Value {
-        json!({ "median_ms": self.median_ms, "greatest_ms": self.greatest_ms })
-    }
-}
-
-impl From<&Spread> for String {
-    fn from(Spread { median_ms, greatest_ms }: &Spread) -> Self {
-        format!("{median_ms:.1} ms (median of {CALLS}), at most {greatest_ms:.1} ms")
+impl Display for Spread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { median_ms, greatest_ms } = self;
+        write!(f, "{median_ms:.1} ms (median of {CALLS}), at most {greatest_ms:.1} ms")
     }
 }
