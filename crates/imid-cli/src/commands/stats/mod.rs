@@ -10,7 +10,7 @@ use std::ops::Range;
 use imid::MessageId;
 use imid_inspect::Id;
 
-use self::rates::{Interval, Rates, per};
+use self::rates::{Interval, Rates};
 use self::sessions::Sessions;
 use self::summary::Summary;
 use super::problems::Problems;
@@ -30,8 +30,8 @@ use crate::time::{TIME_FORMS, TimeRange, ZoneArg};
 /// Memory use does not grow with the input. The counts of the busiest sessions are exact for up to 49,152 sessions. With
 /// more, a count can be too high; the output says by how much at most.
 ///
-/// The rates are in round intervals of --time-zone (UTC without it), per second, minute, hour or day. The first and the
-/// last interval are marked if the IDs begin or end inside them.
+/// The intervals are those of --time-zone (UTC without it); a week begins on Monday. The first and the last interval are
+/// marked if the IDs begin or end inside them.
 ///
 /// A session is shown as its type and hash, because an ID does not contain the session's name. Different sessions of one
 /// type can share a hash.
@@ -61,7 +61,7 @@ JSON members:
   busiest[].node: the node of a Snowflake
   busiest[].ids: number of its IDs
   busiest_max_error: how much these numbers can be too high; 0 if they are exact
-  interval: length of an interval of rates
+  interval: second, minute, hour, day, week, month or year
   rates: objects, one for each interval
   rates[].time, rates[].ids, rates[].ids_per_second: the start, the IDs and the rate
   rates[].partial: whether the IDs begin or end inside the interval"))]
@@ -75,8 +75,8 @@ pub(crate) struct Args {
     times: TimeRange,
     #[command(flatten)]
     zone: ZoneArg,
-    /// Interval of the rates [default: as long as the lines, the plot or the JSON object need]
-    #[arg(long, value_name = "INTERVAL", value_parser = per())]
+    /// Interval of the rates [default: the shortest of which there are at most 60, or 1,000 in the plot and in JSON]
+    #[arg(long, value_name = "INTERVAL")]
     per: Option<Interval>,
     /// Print only the rate of IDs, as an SVG picture
     #[arg(long, conflicts_with = "json")]

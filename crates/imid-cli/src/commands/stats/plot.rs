@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use plotters::prelude::*;
 
-use super::rates::{Column, Columns, Interval};
+use super::rates::{Columns, Interval};
 use crate::time::timestamp;
 
 const DAY_MS: u64 = 86_400_000;
@@ -30,17 +30,15 @@ pub(super) fn draw(rates: &Columns, zone: &TimeZone) -> Result<String, Box<dyn s
     let columns = &rates.columns;
     let start = columns.first().map_or(0, |column| column.start_ms);
     let end = columns.last().map_or(start + 1, |column| column.end_ms);
-    let (unit, seconds) = rates.unit();
-    let rate = |column: &Column| column.ids_per_second() * seconds;
-    let greatest = columns.iter().map(rate).fold(f64::MIN_POSITIVE, f64::max);
+    let greatest = columns.iter().map(|column| column.ids).max().unwrap_or(0);
     let (tick, ticks) = Interval::ticks(start, end, zone);
     let format = match tick {
-        Interval::Seconds(1..60) => "%H:%M:%S",
-        Interval::Seconds(_) if end - start <= DAY_MS => "%H:%M",
-        Interval::Seconds(_) => "%m-%d %H:%M",
-        Interval::Days(_) => "%Y-%m-%d",
-        Interval::Months(1..12) => "%Y-%m",
-        Interval::Months(_) => "%Y",
+        Interval::Second => "%H:%M:%S",
+        Interval::Minute | Interval::Hour if end - start <= DAY_MS => "%H:%M",
+        Interval::Minute | Interval::Hour => "%m-%d %H:%M",
+        Interval::Day | Interval::Week => "%Y-%m-%d",
+        Interval::Month => "%Y-%m",
+        Interval::Year => "%Y",
     };
     let day = timestamp(start).to_zoned(zone.clone()).strftime("%Y-%m-%d").to_string();
     let axis = if end - start <= DAY_MS { format!("time from {day}, ") } else { "time, ".to_owned() };
@@ -52,8 +50,8 @@ pub(super) fn draw(rates: &Columns, zone: &TimeZone) -> Result<String, Box<dyn s
             .margin(16)
             .x_label_area_size(40)
             .y_label_area_size(70)
-            .caption(format!("IDs per {unit} ({} per step)", rates.interval), ("sans-serif", 18))
-            .build_cartesian_2d((start..end).with_key_points(ticks), 0.0..greatest * 1.05)?;
+            .caption(format!("IDs per {}", rates.interval), ("sans-serif", 18))
+            .build_cartesian_2d((start..end).with_key_points(ticks), 0..greatest + greatest / 20 + 1)?;
         chart
             .configure_mesh()
             .x_labels(8)
@@ -65,12 +63,10 @@ pub(super) fn draw(rates: &Columns, zone: &TimeZone) -> Result<String, Box<dyn s
         // Each column is a step as wide as its time. The first and the last one can be partial: they are only an outline.
         for part in columns.chunk_by(|a, b| a.is_partial == b.is_partial) {
             let is_partial = part[0].is_partial;
-            let steps: Vec<_> = part
-                .iter()
-                .flat_map(|column| [(column.start_ms, rate(column)), (column.end_ms, rate(column))])
-                .collect();
+            let steps: Vec<_> =
+                part.iter().flat_map(|column| [(column.start_ms, column.ids), (column.end_ms, column.ids)]).collect();
             if !is_partial {
-                chart.draw_series(AreaSeries::new(steps.iter().copied(), 0.0, LINE.mix(0.2)))?;
+                chart.draw_series(AreaSeries::new(steps.iter().copied(), 0, LINE.mix(0.2)))?;
             }
             let color = LINE.mix(if is_partial { 0.35 } else { 1.0 });
             chart.draw_series(LineSeries::new(steps, color.stroke_width(1)))?;

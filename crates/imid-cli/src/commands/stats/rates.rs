@@ -1,19 +1,19 @@
 //! Counts IDs by time, in bounded memory, and divides the time into round intervals.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use jiff::civil::{Date, date};
+use clap::ValueEnum;
 use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp};
+use jiff::{SignedDuration, Span, Timestamp};
 
 use crate::time::timestamp;
 
-/// The most bins that are counted.
+/// The most bins that are counted, and the most columns of `--per`.
 const MAX_BINS: usize = 1 << 18;
 
 /// The lengths of bins in seconds. Each one divides the next. A quarter of an hour divides the offsets of all time zones.
-const BINS: [u64; 5] = [1, 60, 900, 86_400, 30 * 86_400];
+const BINS: [u64; 4] = [1, 60, 900, 86_400];
 
 /// Numbers of IDs in bins of equal length. Bins without IDs take no memory.
 #[derive(Default)]
@@ -29,40 +29,16 @@ pub(super) struct Rates {
 }
 
 /// The length of a column.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, ValueEnum)]
 pub(super) enum Interval {
-    Seconds(i64),
-    Days(i64),
-    Months(i64),
-}
-
-/// The intervals that people read easily, from the shortest to the longest.
-fn intervals() -> impl Iterator<Item = Interval> + Clone {
-    const SECONDS: [i64; 17] =
-        [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200];
-    let days = [1, 7].map(Interval::Days);
-    let months = [1, 3, 12, 60, 120, 1_200].map(Interval::Months);
-    SECONDS.map(Interval::Seconds).into_iter().chain(days).chain(months)
-}
-
-/// The intervals of `--per`. A week begins on Monday.
-const PER: [(&str, Interval); 7] = [
-    ("second", Interval::Seconds(1)),
-    ("minute", Interval::Seconds(60)),
-    ("hour", Interval::Seconds(3_600)),
-    ("day", Interval::Days(1)),
-    ("week", Interval::Days(7)),
-    ("month", Interval::Months(1)),
-    ("year", Interval::Months(12)),
-];
-
-/// Reads the name of an interval.
-pub(super) fn per() -> impl TypedValueParser<Value = Interval> {
-    PossibleValuesParser::new(PER.map(|(name, _)| name)).map(|chosen| {
-        let found = PER.iter().find(|(name, _)| name.eq_ignore_ascii_case(&chosen));
-        // PANIC: clap accepts only these names.
-        found.expect("a possible value is one of the intervals").1
-    })
+    Second,
+    Minute,
+    Hour,
+    Day,
+    /// It begins on Monday.
+    Week,
+    Month,
+    Year,
 }
 
 /// A part of the time.
@@ -81,38 +57,35 @@ impl Column {
     }
 }
 
-/// The rates in columns of one interval.
+/// The IDs in columns of one interval.
 pub(super) struct Columns {
     pub(super) interval: Interval,
     pub(super) columns: Vec<Column>,
 }
 
-/// The unit of a rate: its name, and its seconds.
-pub(super) type Unit = (&'static str, f64);
-
 impl Columns {
-    /// Returns the first unit in which the greatest rate is at least 1.
-    pub(super) fn unit(&self) -> Unit {
-        let greatest = self.columns.iter().map(Column::ids_per_second).fold(0.0, f64::max);
-        let units = [("second", 1.0), ("minute", 60.0), ("hour", 3_600.0), ("day", 86_400.0)];
-        units.into_iter().find(|(_, seconds)| greatest * seconds >= 1.0).unwrap_or(("day", 86_400.0))
-    }
-
-    /// Returns the column with the most IDs.
+    /// Returns the first column with the most IDs.
     pub(super) fn peak(&self) -> Option<&Column> {
-        let rate = |column: &&Column| column.ids_per_second();
-        self.columns.iter().rev().max_by(|a, b| rate(a).total_cmp(&rate(b)))
+        self.columns.iter().rev().max_by_key(|column| column.ids)
     }
 }
 
 impl Interval {
+    /// Returns the shortest interval, from this one on, of which a span has less than `most`.
+    fn fitting(self, span_ms: u64, most: usize) -> Self {
+        let mut intervals = Self::value_variants().iter().filter(|interval| **interval >= self);
+        *intervals.find(|interval| span_ms / interval.ms() < most as u64).unwrap_or(&Self::Year)
+    }
+
     /// Returns the starts of all intervals from the first to the last time, and the end of the last one.
     fn starts(self, first_ms: u64, last_ms: u64, zone: &TimeZone) -> Vec<u64> {
         let ms = |time: Timestamp| u64::try_from(time.as_millisecond()).unwrap_or(0);
         let mut start = self.floor(timestamp(first_ms), zone);
         let mut starts = vec![ms(start)];
         while starts.len() < 2 || ms(start) <= last_ms {
-            start = self.next(start, zone);
+            // Half an interval later, because months and days differ in their lengths.
+            let later = SignedDuration::from_millis((self.ms() * 3 / 2).cast_signed());
+            start = self.floor(start.saturating_add(later).unwrap_or(Timestamp::MAX), zone);
             starts.push(ms(start));
         }
         starts
@@ -120,74 +93,56 @@ impl Interval {
 
     /// Returns an interval, and its starts, of which there are a few between two times.
     pub(super) fn ticks(start_ms: u64, end_ms: u64, zone: &TimeZone) -> (Self, Vec<u64>) {
-        const MOST: u64 = 8;
-        let enough = |interval: &Self| (end_ms - start_ms) / 1_000 / interval.seconds() < MOST;
-        let interval = intervals().find(enough).unwrap_or(Self::Months(1_200));
+        let interval = Self::Second.fitting(end_ms - start_ms, 60);
         let mut starts = interval.starts(start_ms, end_ms, zone);
         starts.retain(|ms| (start_ms..=end_ms).contains(ms));
-        (interval, starts)
+        let step = starts.len().div_ceil(8).max(1);
+        (interval, starts.into_iter().step_by(step).collect())
     }
 
-    /// Returns the length, or a little more than it.
-    const fn seconds(self) -> u64 {
-        match self {
-            Self::Seconds(n) => n.unsigned_abs(),
-            Self::Days(n) => n.unsigned_abs() * 86_400,
-            Self::Months(n) => n.unsigned_abs() * 31 * 86_400,
-        }
+    /// Returns the length in milliseconds, or the greatest one.
+    const fn ms(self) -> u64 {
+        1_000
+            * match self {
+                Self::Second => 1,
+                Self::Minute => 60,
+                Self::Hour => 3_600,
+                Self::Day => 86_400,
+                Self::Week => 7 * 86_400,
+                Self::Month => 31 * 86_400,
+                Self::Year => 366 * 86_400,
+            }
     }
 
     /// Returns the start of the interval with this time.
     fn floor(self, time: Timestamp, zone: &TimeZone) -> Timestamp {
         let local = time.to_zoned(zone.clone());
-        let day = |date: Date| date.to_zoned(zone.clone()).map_or(time, |start| start.timestamp());
-        match self {
-            Self::Seconds(n) => {
-                let of_day =
-                    i64::from(local.hour()) * 3_600 + i64::from(local.minute()) * 60 + i64::from(local.second());
-                Timestamp::from_second(time.as_second() - of_day % n).unwrap_or(time)
-            }
-            Self::Days(7) => {
-                let days = i64::from(local.weekday().to_monday_zero_offset());
-                day(local.date().saturating_sub(Span::new().days(days)))
-            }
-            Self::Days(_) => day(local.date()),
-            Self::Months(n) => {
-                let months = i64::from(local.year()) * 12 + i64::from(local.month()) - 1;
-                let (year, month) = ((months - months % n) / 12, (months - months % n) % 12);
-                // The years of jiff have four digits, and months are below 12.
-                day(date(i16::try_from(year).unwrap_or(i16::MAX).clamp(1, 9_999), month as i8 + 1, 1))
-            }
-        }
-    }
-
-    /// Returns the start of the next interval. It is found half an interval later, because days have 23 to 25 hours.
-    fn next(self, start: Timestamp, zone: &TimeZone) -> Timestamp {
-        let (length, least) = match self {
-            Self::Seconds(n) => (n * 1_500, n * 500),
-            Self::Days(n) => (n * 86_400_000 + 43_200_000, 1),
-            Self::Months(n) => (n * 31 * 86_400_000 - (n / 12) * 6 * 86_400_000 + 86_400_000, 1),
+        let (date, minute, second) = (local.date(), i64::from(local.minute()), i64::from(local.second()));
+        let before = |seconds: i64| Timestamp::from_second(time.as_second() - seconds).unwrap_or(time);
+        let date = match self {
+            Self::Second => return before(0),
+            Self::Minute => return before(second),
+            Self::Hour => return before(minute * 60 + second),
+            Self::Day => date,
+            Self::Week => date.saturating_sub(Span::new().days(date.weekday().to_monday_zero_offset())),
+            Self::Month => date.first_of_month(),
+            Self::Year => date.first_of_year(),
         };
-        let later = |ms: i64| Timestamp::from_millisecond(start.as_millisecond() + ms).unwrap_or(Timestamp::MAX);
-        let next = self.floor(later(length), zone);
-        if next > start { next } else { later(least.max(1)) }
+        date.to_zoned(zone.clone()).map_or(time, |start| start.timestamp())
     }
 }
 
-impl std::fmt::Display for Interval {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (n, unit) = match *self {
-            Self::Seconds(n) if n % 3_600 == 0 => (n / 3_600, "h"),
-            Self::Seconds(n) if n % 60 == 0 => (n / 60, "min"),
-            Self::Seconds(n) => (n, "s"),
-            Self::Days(7) => (1, "week"),
-            Self::Days(n) => (n, "day"),
-            Self::Months(12) => (1, "year"),
-            Self::Months(n) if n % 12 == 0 => (n / 12, "years"),
-            Self::Months(1) => (1, "month"),
-            Self::Months(n) => (n, "months"),
-        };
-        write!(f, "{n} {unit}")
+impl fmt::Display for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Second => "second",
+            Self::Minute => "minute",
+            Self::Hour => "hour",
+            Self::Day => "day",
+            Self::Week => "week",
+            Self::Month => "month",
+            Self::Year => "year",
+        })
     }
 }
 
@@ -222,35 +177,20 @@ impl Rates {
         }
     }
 
-    /// Returns the rates in the shortest round interval that needs at most this many columns.
-    pub(super) fn fit(&mut self, max: usize, zone: &TimeZone) -> Columns {
-        let (first, last) = self.range.unwrap_or_default();
-        let fits = |interval: &Interval| {
-            (last - first) / 1_000 / interval.seconds() < max as u64
-                && interval.seconds() >= BINS[self.length].min(86_400)
+    /// Returns the columns of an interval, or of the shortest one of which there are about `most` or less. If there are more
+    /// columns or bins than are counted, the interval is longer.
+    pub(super) fn columns(&mut self, per: Option<Interval>, most: usize, zone: &TimeZone) -> Columns {
+        let Some((first, last)) = self.range else {
+            return Columns { interval: per.unwrap_or(Interval::Second), columns: Vec::new() };
         };
-        // The starts are counted too: an interval can begin before the first ID.
-        let fitting = intervals().filter(fits).map(|interval| (interval, self.starts(interval, zone)));
-        let found = fitting.clone().find(|(_, starts)| starts.len() <= max + 1).or_else(|| fitting.last());
-        let (interval, starts) = found.unwrap_or((Interval::Seconds(1), Vec::new()));
-        self.count(interval, &starts)
-    }
-
-    /// Returns the rates in columns of an interval.
-    pub(super) fn per(&mut self, interval: Interval, zone: &TimeZone) -> Columns {
-        let starts = self.starts(interval, zone);
-        self.count(interval, &starts)
-    }
-
-    /// Returns the starts of all intervals from the first to the last ID, and the end of the last one.
-    fn starts(&self, interval: Interval, zone: &TimeZone) -> Vec<u64> {
-        self.range.map_or_else(Vec::new, |(first, last)| interval.starts(first, last, zone))
-    }
-
-    fn count(&mut self, interval: Interval, starts: &[u64]) -> Columns {
         self.add_present();
         // So that another ID cannot be added to a bin of another length.
         self.present = (0, 0);
+        // The bins of a quarter of an hour are those of hours.
+        let shortest = [Interval::Second, Interval::Minute, Interval::Hour, Interval::Day][self.length];
+        let (per, most) = per.map_or((shortest, most), |per| (per.max(shortest), MAX_BINS));
+        let interval = per.fitting(last - first, most);
+        let starts = interval.starts(first, last, zone);
         let column = |pair: &[u64]| Column { start_ms: pair[0], end_ms: pair[1], ids: 0, is_partial: false };
         let mut columns: Vec<_> = starts.windows(2).map(column).collect();
         let mut at = 0;
@@ -261,11 +201,9 @@ impl Rates {
             }
             columns[at].ids += count;
         }
-        if let (Some((first, last)), true) = (self.range, interval != Interval::Seconds(1)) {
-            let ids: u64 = columns.iter().map(|column| column.ids).sum();
-            // A few IDs before or after the first and the last one may just be missing.
-            let usual = 3 * (last - first) / ids.max(1);
-            let is_far = |column: &Column, ms: u64| ms > usual.max((column.end_ms - column.start_ms) / 20);
+        if interval != Interval::Second {
+            // A few IDs before the first one or after the last one may just be missing.
+            let is_far = |column: &Column, ms: u64| ms > (column.end_ms - column.start_ms) / 20;
             let index = columns.len() - 1;
             columns[0].is_partial = is_far(&columns[0], first.saturating_sub(columns[0].start_ms));
             columns[index].is_partial |= is_far(&columns[index], columns[index].end_ms.saturating_sub(last));
@@ -300,18 +238,18 @@ mod tests {
     #[test]
     fn ids_are_counted_by_second_in_any_order() {
         let mut rates = rates([NOON + 2_999, NOON, NOON + 2_000, NOON + 1, NOON + 2_001]);
-        let columns = rates.fit(3, &TimeZone::UTC);
-        assert_eq!((columns.interval, ids(&columns)), (Interval::Seconds(1), vec![2, 0, 3]));
-        let columns = rates.fit(2, &TimeZone::UTC);
-        assert_eq!((columns.interval, ids(&columns)), (Interval::Seconds(2), vec![2, 3]));
+        let columns = rates.columns(None, 3, &TimeZone::UTC);
+        assert_eq!((columns.interval, ids(&columns)), (Interval::Second, vec![2, 0, 3]));
         assert_eq!(columns.peak().map(|peak| peak.start_ms), Some(NOON + 2_000));
-        assert_eq!((columns.unit().0, ids(&rates.per(Interval::Days(1), &TimeZone::UTC))), ("second", vec![5]));
+        let columns = rates.columns(None, 2, &TimeZone::UTC);
+        assert_eq!((columns.interval, ids(&columns)), (Interval::Minute, vec![5]));
+        assert_eq!(ids(&rates.columns(Some(Interval::Day), 2, &TimeZone::UTC)), [5]);
     }
 
     #[test]
     fn no_id_is_no_column() {
-        let columns = Rates::default().fit(9, &TimeZone::UTC);
-        assert_eq!((columns.columns.len(), columns.peak(), columns.unit().0), (0, None, "day"));
+        let columns = Rates::default().columns(None, 9, &TimeZone::UTC);
+        assert_eq!((columns.columns.len(), columns.peak()), (0, None));
     }
 
     #[test]
@@ -319,39 +257,41 @@ mod tests {
         let berlin = TimeZone::get("Europe/Berlin").unwrap();
         let local = |ms: u64| timestamp(ms).to_zoned(berlin.clone()).strftime("%m-%d %H:%M").to_string();
         for (first, hours, interval, expected) in [
-            ("2024-03-30T23:30:00Z", 30, Interval::Days(1), &["03-31 00:00", "04-01 00:00", "04-02 00:00"][..]),
-            ("2024-10-26T22:30:00Z", 30, Interval::Days(1), &["10-27 00:00", "10-28 00:00", "10-29 00:00"]),
+            ("2024-03-30T23:30:00Z", 30, Interval::Day, &["03-31 00:00", "04-01 00:00", "04-02 00:00"][..]),
+            ("2024-10-26T22:30:00Z", 30, Interval::Day, &["10-27 00:00", "10-28 00:00", "10-29 00:00"]),
+            ("2024-03-31T00:30:00Z", 2, Interval::Hour, &["03-31 01:00", "03-31 03:00", "03-31 04:00", "03-31 05:00"]),
+            ("2024-10-27T00:30:00Z", 1, Interval::Hour, &["10-27 02:00", "10-27 02:00", "10-27 03:00"]),
+            ("2024-11-21T12:00:00Z", 24 * 8, Interval::Week, &["11-18 00:00", "11-25 00:00", "12-02 00:00"]),
             (
-                "2024-03-30T23:30:00Z",
-                11,
-                Interval::Seconds(21_600),
-                &["03-31 00:00", "03-31 06:00", "03-31 12:00", "03-31 18:00"],
+                "2024-01-31T12:00:00Z",
+                24 * 30,
+                Interval::Month,
+                &["01-01 00:00", "02-01 00:00", "03-01 00:00", "04-01 00:00"],
             ),
-            ("2024-10-26T22:30:00Z", 11, Interval::Seconds(21_600), &["10-27 00:00", "10-27 06:00", "10-27 12:00"]),
-            ("2024-11-21T12:00:00Z", 24 * 8, Interval::Days(7), &["11-18 00:00", "11-25 00:00", "12-02 00:00"]),
-            ("2024-11-21T12:00:00Z", 24 * 80, Interval::Months(3), &["10-01 00:00", "01-01 00:00", "04-01 00:00"]),
-            ("2024-11-21T12:00:00Z", 24 * 400, Interval::Months(12), &["01-01 00:00", "01-01 00:00", "01-01 00:00"]),
+            ("2024-11-21T12:00:00Z", 24 * 400, Interval::Year, &["01-01 00:00", "01-01 00:00", "01-01 00:00"]),
         ] {
             let first = first.parse::<Timestamp>().unwrap().as_millisecond().cast_unsigned();
-            let starts = rates([first, first + hours * 3_600_000]).starts(interval, &berlin);
-            assert_eq!(starts.into_iter().map(local).collect::<Vec<_>>(), expected, "{interval}");
+            let starts = interval.starts(first, first + hours * 3_600_000, &berlin);
+            assert_eq!(starts.into_iter().map(local).collect::<Vec<_>>(), expected, "{interval} {first}");
         }
     }
 
     #[test]
     fn the_columns_of_any_span_are_round_and_few_and_hold_all_ids() {
-        for (name, days) in
-            [("1 min", 0), ("1 h", 2), ("6 h", 14), ("1 day", 45), ("1 month", 6 * 300), ("3 months", 6 * 365)]
-        {
-            let step = if days == 0 { 30_000 } else { days * 864_000 };
-            let mut rates = rates((0..=100).map(|n| NOON + n * step));
-            let columns = rates.fit(60, &TimeZone::UTC);
-            assert_eq!(
-                (columns.interval.to_string().as_str(), ids(&columns).iter().sum::<u64>()),
-                (name, 101),
-                "{days} days"
-            );
-            assert!(columns.columns.len() <= 60, "{name}");
+        let (minute, day) = (60_000, 86_400_000);
+        for (name, span) in [
+            ("second", 50_000),
+            ("minute", 50 * minute),
+            ("hour", 2 * day),
+            ("day", 45 * day),
+            ("week", 400 * day),
+            ("month", 5 * 365 * day),
+            ("year", 40 * 365 * day),
+        ] {
+            let mut rates = rates((0..=100).map(|n| NOON + n * span / 100));
+            let columns = rates.columns(None, 60, &TimeZone::UTC);
+            assert_eq!((columns.interval.to_string().as_str(), ids(&columns).iter().sum::<u64>()), (name, 101));
+            assert!((20..=61).contains(&columns.columns.len()), "{name}");
             assert!(columns.columns.windows(2).all(|pair| pair[0].end_ms == pair[1].start_ms));
             let start = rfc3339(columns.columns[0].start_ms);
             assert!(start.ends_with("00.000Z"), "{start}");
@@ -364,12 +304,10 @@ mod tests {
         // An ID each minute from 12:30 on Monday to 06:00 on Thursday.
         let monday = 1_763_337_600_000 + 12 * hour + hour / 2;
         let mut rates = rates((0..65 * 60 + 30).map(|minute| monday + minute * 60_000));
-        let partial: Vec<_> =
-            rates.per(Interval::Days(1), &TimeZone::UTC).columns.iter().map(|column| column.is_partial).collect();
-        assert_eq!((partial.first(), partial.last()), (Some(&true), Some(&true)));
-        assert!(partial[1..partial.len() - 1].iter().all(|is_partial| !is_partial));
-        let seconds = rates.per(Interval::Seconds(1), &TimeZone::UTC);
-        assert!(seconds.columns.iter().all(|column| !column.is_partial));
+        let mut per = |interval| rates.columns(Some(interval), 9, &TimeZone::UTC).columns;
+        let partial: Vec<_> = per(Interval::Day).iter().map(|column| column.is_partial).collect();
+        assert_eq!(partial, [true, false, false, true]);
+        assert!(per(Interval::Second).iter().all(|column| !column.is_partial));
     }
 
     #[test]
@@ -378,8 +316,10 @@ mod tests {
         let times = (0..300_000_u64).map(|n| n * 61_111 % 300_000 * 14_660_155);
         let mut rates = rates(times);
         assert!(rates.bins.len() <= MAX_BINS);
-        let columns = rates.fit(60, &TimeZone::UTC);
-        assert!(columns.columns.len() <= 60);
-        assert_eq!(ids(&columns).iter().sum::<u64>(), 300_000);
+        for (per, interval) in [(None, Interval::Year), (Some(Interval::Second), Interval::Day)] {
+            let columns = rates.columns(per, 60, &TimeZone::UTC);
+            assert_eq!((columns.interval, ids(&columns).iter().sum::<u64>()), (interval, 300_000));
+            assert!(columns.columns.len() <= MAX_BINS);
+        }
     }
 }

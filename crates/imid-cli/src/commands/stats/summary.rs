@@ -11,7 +11,6 @@ use super::rates::{Column, Columns, Interval, Rates, ratio};
 use super::sessions::{Busiest, Owner};
 use crate::commands::stored::Counts;
 use crate::report::Stop;
-use crate::terminal::Terminal;
 use crate::time::{ZoneArg, rfc3339, timestamp};
 use crate::{Out, json};
 
@@ -32,21 +31,17 @@ pub(super) struct Summary {
     pub(super) zone: ZoneArg,
 }
 
-/// The width of the longest lines.
+/// The width of a line with a bar, and of what is before the time.
 const WIDTH: usize = 74;
-
-/// The column after the counts.
 const INDENT: usize = 14;
 
 /// The most intervals for people, in the plot and in JSON.
-const MOST_LINES: usize = 24;
+const MOST_LINES: usize = 60;
 const MOST_INTERVALS: usize = 1_000;
 
 impl Summary {
     /// Writes the result for people.
     pub(super) fn write(&mut self, out: &mut Out) -> Result<(), Stop> {
-        let terminal = Terminal::stdout();
-        let is_wide = terminal.fits(WIDTH);
         let none = || "none".to_owned();
         let times = [
             ("first time", self.times.map_or_else(none, |(first, _)| self.zone.rfc3339(first))),
@@ -59,18 +54,14 @@ impl Summary {
             return Ok(());
         }
         self.write_types(out)?;
-        self.write_busiest(out, is_wide)?;
-        self.write_rates(out, terminal)
+        self.write_busiest(out)?;
+        self.write_rates(out)
     }
 
-    /// Writes a line with a count and its share of all IDs. If the lines are not wide, the name has its own line.
-    fn write_count(&self, out: &mut Out, count: u64, name: &str, is_wide: bool) -> Result<(), Stop> {
+    /// Writes a line with a count and its share of all IDs.
+    fn write_count(&self, out: &mut Out, count: u64, name: &str) -> Result<(), Stop> {
         let percent = ratio(count, self.counted) * 100.0;
-        let counted = format!("{count:>12}  {percent:>6.2} %");
-        if is_wide {
-            return Ok(writeln!(out, "{counted}  {name}")?);
-        }
-        Ok(writeln!(out, "{name}\n{counted}")?)
+        Ok(writeln!(out, "{count:>12}  {percent:>6.2} %  {name}")?)
     }
 
     /// Returns the dialect that names the types.
@@ -86,13 +77,12 @@ impl Summary {
             writeln!(out, "\nIDs by session type")?;
         }
         for (code, count) in &self.types {
-            // These names are short.
-            self.write_count(out, *count, &named_type(self.dialect(), *code), true)?;
+            self.write_count(out, *count, &named_type(self.dialect(), *code))?;
         }
         Ok(())
     }
 
-    fn write_busiest(&self, out: &mut Out, is_wide: bool) -> Result<(), Stop> {
+    fn write_busiest(&self, out: &mut Out) -> Result<(), Stop> {
         let Busiest { owners, max_error, number } = &self.busiest;
         if owners.is_empty() {
             return Ok(());
@@ -101,8 +91,7 @@ impl Summary {
         if let Some(number) = number {
             writeln!(out, "\nBusiest {noun}, of {number}")?;
         } else {
-            let space = if is_wide { " " } else { "\n" };
-            writeln!(out, "\nBusiest {noun};{space}a count can be too high by at most {max_error}")?;
+            writeln!(out, "\nBusiest {noun}; a count can be too high by at most {max_error}")?;
         }
         for (owner, count) in owners {
             let owner = match owner {
@@ -111,7 +100,7 @@ impl Summary {
                 }
                 Owner::Node(node) => format!("node {node}"),
             };
-            self.write_count(out, *count, &owner, is_wide)?;
+            self.write_count(out, *count, &owner)?;
         }
         Ok(())
     }
@@ -122,44 +111,27 @@ impl Summary {
         clippy::cast_sign_loss,
         reason = "a bar has at most some dozens of characters"
     )]
-    fn write_rates(&mut self, out: &mut Out, terminal: Terminal) -> Result<(), Stop> {
+    fn write_rates(&mut self, out: &mut Out) -> Result<(), Stop> {
         let rates = self.columns(MOST_LINES);
         let Some(peak) = rates.peak() else { return Ok(()) };
-        writeln!(out, "\nIDs in intervals of {}", rates.interval)?;
-        let (full, light) = if terminal.is_ascii { ("#", ":") } else { ("█", "░") };
+        writeln!(out, "\nIDs per {}", rates.interval)?;
         for column in &rates.columns {
             let start = self.start(column.start_ms, rates.interval);
-            let width = terminal.columns_of(WIDTH).saturating_sub(INDENT + start.len() + 2);
+            let width = WIDTH - INDENT - start.len() - 2;
             let length = (ratio(column.ids, peak.ids) * width as f64).ceil().min(width as f64) as usize;
-            let bar = if column.is_partial { light } else { full }.repeat(length);
+            let bar = if column.is_partial { ":" } else { "#" }.repeat(length);
             writeln!(out, "{}", format!("{:>12}  {start}  {bar}", column.ids).trim_end())?;
         }
-        let (indent, space) = if terminal.fits(WIDTH) { (INDENT, " ") } else { (0, "\n") };
         if rates.columns.iter().any(|column| column.is_partial) {
-            writeln!(out, "{:indent$}{light}: the IDs begin or end inside it", "")?;
+            writeln!(out, "{:INDENT$}: means that the IDs begin or end inside it", "")?;
         }
-        let ((unit, seconds), time) = (rates.unit(), self.start(peak.start_ms, rates.interval));
-        let rate = peak.ids_per_second() * seconds;
-        writeln!(out, "{:indent$}most: {rate:.1} per {unit} in the {} from{space}{time}", "", rates.interval)?;
-        let share = ratio(peak.ids, self.counted);
-        if share > 0.9 && rates.columns.len() > MOST_LINES / 4 {
-            // Floor, because not all IDs are there.
-            let percent = (share * 100.0).floor();
-            writeln!(
-                out,
-                "{:indent$}it has {percent} % of the IDs;{space}--from and --to show a part of the time",
-                ""
-            )?;
-        }
-        Ok(())
+        let time = self.start(peak.start_ms, rates.interval);
+        Ok(writeln!(out, "{:INDENT$}most: {} in the {} from {time}", "", peak.ids, rates.interval)?)
     }
 
     /// Returns the columns of `--per`, or at most this many.
     fn columns(&mut self, most: usize) -> Columns {
-        match self.per {
-            Some(interval) => self.rates.per(interval, &self.zone.zone()),
-            None => self.rates.fit(most, &self.zone.zone()),
-        }
+        self.rates.columns(self.per, most, &self.zone.zone())
     }
 
     /// Writes the rates as SVG.
@@ -174,10 +146,10 @@ impl Summary {
     /// Returns the start of an interval in the time zone, as exactly as the interval needs.
     fn start(&self, unix_ms: u64, interval: Interval) -> String {
         let format = match interval {
-            Interval::Seconds(1..60) => "%Y-%m-%d %H:%M:%S",
-            Interval::Seconds(_) => "%Y-%m-%d %H:%M",
-            Interval::Days(_) => "%Y-%m-%d",
-            Interval::Months(_) => "%Y-%m",
+            Interval::Second => "%Y-%m-%d %H:%M:%S",
+            Interval::Minute | Interval::Hour => "%Y-%m-%d %H:%M",
+            Interval::Day | Interval::Week => "%Y-%m-%d",
+            Interval::Month | Interval::Year => "%Y-%m",
         };
         timestamp(unix_ms).to_zoned(self.zone.zone()).strftime(format).to_string()
     }
