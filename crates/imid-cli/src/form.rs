@@ -11,42 +11,13 @@ const FORMS: [(Form, &str, &str); 4] = [
     (Form::Uuid, "uuid", "The UUID view"),
 ];
 
-/// The argument that names the form of the IDs that are read.
-#[derive(clap::Args)]
-pub(crate) struct IdFormArg {
-    /// Form of the IDs that are read
-    #[arg(long = "id-form", value_name = "FORM", default_value = "auto", value_parser = form_or_auto())]
-    form: FormArg,
-}
-
-/// A form, or `None` if the shape of each ID says it.
-#[derive(Clone, Copy)]
-struct FormArg(Option<Form>);
-
-impl IdFormArg {
-    /// Returns the form, or `None` if the shape of each ID says it.
-    pub(crate) const fn get(&self) -> Option<Form> {
-        self.form.0
-    }
-}
-
-fn values() -> impl Iterator<Item = PossibleValue> {
-    FORMS.iter().map(|(_, name, help)| PossibleValue::new(name).help(help))
-}
-
-fn named(chosen: &str) -> Option<Form> {
-    FORMS.iter().find(|(_, name, _)| name.eq_ignore_ascii_case(chosen)).map(|(form, ..)| *form)
-}
-
 /// Reads the name of a form.
 pub(crate) fn form() -> impl TypedValueParser<Value = Form> {
-    // PANIC: clap accepts only these names.
-    PossibleValuesParser::new(values()).map(|chosen| named(&chosen).expect("a possible value is one of the forms"))
-}
-
-fn form_or_auto() -> impl TypedValueParser<Value = FormArg> {
-    let auto = PossibleValue::new("auto").help("The form that the shape of each ID says");
-    PossibleValuesParser::new([auto].into_iter().chain(values())).map(|chosen| FormArg(named(&chosen)))
+    PossibleValuesParser::new(FORMS.iter().map(|(_, name, help)| PossibleValue::new(name).help(help))).map(|chosen| {
+        let found = FORMS.iter().find(|(_, name, _)| name.eq_ignore_ascii_case(&chosen));
+        // PANIC: clap accepts only these names.
+        found.expect("a possible value is one of the forms").0
+    })
 }
 
 /// The error for an ID that has no UUID view.

@@ -1,8 +1,8 @@
 //! An ID and its fields, as a JSON object.
 
 use imid_inspect::{Form, Id, ReadForm};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::json::Members;
 use crate::time::rfc3339;
 
 /// An ID, and what a command found out about it. An object has only the members that its ID has.
@@ -19,50 +19,47 @@ impl IdObject<'_> {
     pub(crate) const fn new(id: Id) -> Self {
         Self { id, form: None, session_match: None, plausible: None, input: None }
     }
+}
 
-    /// Adds the members to an object.
-    pub(crate) fn write(&self, object: &mut Members<'_>) {
-        object.plain("id", &self.id.in_form(Form::Text).unwrap_or_default());
-        object.plain("dialect", self.id.scheme_name());
-        object.number("timestamp_ms", self.id.timestamp_ms());
-        object.plain("time", &rfc3339(self.id.timestamp_ms()));
-        match self.id {
+impl Serialize for IdObject<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (id, mut object) = (self.id, serializer.serialize_map(None)?);
+        object.serialize_entry("id", &id.in_form(Form::Text))?;
+        object.serialize_entry("dialect", id.scheme_name())?;
+        object.serialize_entry("timestamp_ms", &id.timestamp_ms())?;
+        object.serialize_entry("time", &rfc3339(id.timestamp_ms()))?;
+        match id {
             Id::Message { dialect, id } => {
-                match id.spin() {
-                    Some(spin) => object.number("spin", spin),
-                    None => object.null("spin"),
-                }
-                object.number("type", id.type_code());
-                match dialect.type_name(id.type_code()) {
-                    Some(name) => object.plain("type_name", name),
-                    None => object.null("type_name"),
-                }
-                object.number("hash", id.session_hash());
+                object.serialize_entry("spin", &id.spin())?;
+                object.serialize_entry("type", &id.type_code())?;
+                object.serialize_entry("type_name", &dialect.type_name(id.type_code()))?;
+                object.serialize_entry("hash", &id.session_hash())?;
             }
             Id::Snowflake(id) => {
-                object.number("node", id.node());
-                object.number("sequence", id.sequence());
+                object.serialize_entry("node", &id.node())?;
+                object.serialize_entry("sequence", &id.sequence())?;
                 if id.is_overflowed() {
-                    object.flag("overflowed", true);
+                    object.serialize_entry("overflowed", &true)?;
                 }
             }
         }
         // The integer is a string: many JSON readers lose bits of numbers above 2^53.
         for (name, form) in [("hex", Form::Hex), ("int", Form::Int), ("uuid", Form::Uuid)] {
-            if let Some(text) = self.id.in_form(form) {
-                object.plain(name, &text);
+            if let Some(text) = id.in_form(form) {
+                object.serialize_entry(name, &text)?;
             }
         }
         if let Some(form) = self.form {
-            object.plain("form", form.name());
+            object.serialize_entry("form", form.name())?;
         }
         for (name, value) in [("session_match", self.session_match), ("plausible", self.plausible)] {
             if let Some(value) = value {
-                object.flag(name, value);
+                object.serialize_entry(name, &value)?;
             }
         }
         if let Some(input) = self.input {
-            object.text("input", input);
+            object.serialize_entry("input", input)?;
         }
+        object.end()
     }
 }

@@ -17,7 +17,6 @@ mod session;
 #[cfg(unix)]
 mod signals;
 mod stdout;
-mod terminal;
 mod time;
 
 use std::error::Error;

@@ -41,7 +41,7 @@ pub(crate) enum Writer {
 impl Writer {
     pub(crate) fn write(self, out: &mut Out, object: &IdObject<'_>) -> Result<(), Stop> {
         let text = match self {
-            Self::Json => return Ok(out.write_line(|line| json::object(line, |members| object.write(members)))?),
+            Self::Json => return json::write_line(out, object),
             Self::Form(form) => {
                 object.id.in_form(form).ok_or_else(|| Stop::Error(format!("{}: {NO_UUID}", object.id)))?
             }

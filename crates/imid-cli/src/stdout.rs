@@ -46,14 +46,6 @@ impl Out {
         send(bytes, last)
     }
 
-    /// Writes one line, which is made in the buffer. The line feed is added.
-    pub(crate) fn write_line(&mut self, make: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
-        make(&mut self.buffer);
-        self.buffer.push(b'\n');
-        let len = self.ready();
-        self.send(len)
-    }
-
     /// Returns how much of the buffer is written now: its whole lines, once it is full.
     fn ready(&mut self) -> usize {
         if self.buffer.len() < CAPACITY {

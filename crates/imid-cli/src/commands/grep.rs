@@ -8,6 +8,7 @@ use bstr::ByteSlice;
 use imid::dialect::Dialect;
 use imid_inspect::{Finder, Found, Id, STANDARD, Scheme, Spellings, identify};
 use memchr::{memchr, memchr_iter, memrchr};
+use serde::Serialize;
 
 use crate::Out;
 use crate::candidates::read_or_hint;
@@ -215,6 +216,16 @@ fn list(path: &Path, files: &mut Vec<Option<PathBuf>>) -> Result<(), String> {
     paths.iter().try_for_each(|path| list(path, files))
 }
 
+/// An ID and its place, as a JSON object.
+#[derive(Serialize)]
+struct Place<'a> {
+    file: Option<&'a str>,
+    line: u64,
+    at: usize,
+    #[serde(flatten)]
+    id: IdObject<'a>,
+}
+
 /// The search of one file.
 struct Search<'a> {
     args: &'a Args,
@@ -316,18 +327,9 @@ impl Search<'_> {
             self.write_place(out)?;
             return Ok(writeln!(out, "{id}")?);
         }
-        let object = IdObject { form: Some(found.read.form), ..IdObject::new(id) };
-        Ok(out.write_line(|line| {
-            json::object(line, |members| {
-                match &self.file {
-                    Some(file) => members.text("file", file),
-                    None => members.null("file"),
-                }
-                members.number("line", self.lines + 1);
-                members.number("at", found.at.start as u64);
-                object.write(members);
-            });
-        })?)
+        let id = IdObject { form: Some(found.read.form), ..IdObject::new(id) };
+        let place = Place { file: self.file.as_deref(), line: self.lines + 1, at: found.at.start, id };
+        json::write_line(out, &place)
     }
 
     /// Writes the name of the file, if there are several, and the number of the line, if it is asked for.

@@ -6,18 +6,16 @@ use bstr::ByteSlice;
 use imid::dialect::Dialect;
 use imid::error::LineError;
 use imid::{MessageId, codec};
-use imid_inspect::{Form, Id, Scheme};
+use imid_inspect::{Id, Scheme};
 use serde::Serialize;
 
 use super::problems::Problems;
-use crate::candidates::not_read;
-use crate::form::IdFormArg;
+use crate::candidates;
 use crate::input::{Block, FilesArgs, Input, Opened, open, too_long, trim_line_end, utf8};
 use crate::json::{self, JsonLine};
 use crate::message::{Message, field};
-use crate::report::{Report, Stop, quote};
+use crate::report::{Report, Stop};
 use crate::scheme::SchemeArg;
-use crate::time::now_ms;
 
 /// The arguments that say where the IDs are.
 #[derive(clap::Args)]
@@ -27,8 +25,6 @@ pub(super) struct StoredIds {
     /// Field with the ID, for JSON objects and tables
     #[arg(long, value_name = "FIELD", default_value = "id")]
     id_field: String,
-    #[command(flatten)]
-    form: IdFormArg,
     #[command(flatten)]
     scheme: SchemeArg,
 }
@@ -79,24 +75,12 @@ impl StoredIds {
         self.input.paths().len() > 1
     }
 
-    /// Returns whether a line can be the text of a standard ID.
-    fn reads_texts(&self) -> bool {
-        self.scheme().is_standard() && matches!(self.form.get(), None | Some(Form::Text))
-    }
-
     /// Reads an ID in its strict form, or in another form that the tool writes.
     fn read_id(&self, text: &[u8]) -> Result<Id, String> {
-        let form = self.form.get();
-        if let None | Some(Form::Text) = form {
-            match self.scheme().parse(text) {
-                Err(_) if form.is_none() => {}
-                parsed => {
-                    return parsed.map_err(|error| format!("{} is not an ID: {error}", quote(&text.to_str_lossy())));
-                }
-            }
+        match self.scheme().parse(text) {
+            Ok(id) => Ok(id),
+            Err(_) => candidates::read_id(self.scheme(), utf8(text)?),
         }
-        let text = utf8(text)?;
-        self.scheme().read(text, form, now_ms()).map(|read| read.id).map_err(|error| not_read(text, error))
     }
 
     /// Passes the IDs of the whole input to `visitor`. Counts lines that have none, and reports the first ones.
@@ -178,7 +162,7 @@ impl<V: Visitor> Reader<'_, '_, V> {
     fn read_lines(&mut self, mut rest: &[u8]) -> Result<(), Stop> {
         while !rest.is_empty() {
             // Most lines are an ID and a line feed. Many of these are read together, without a search for line ends.
-            if self.args.reads_texts() {
+            if self.args.scheme().is_standard() {
                 let read = codec::decode_lines(rest, b'\n', &mut self.ids);
                 let count = read.unwrap_or_else(LineError::index);
                 self.visitor.add_lines(self.line + 1, &self.ids[..count], &mut self.problems)?;

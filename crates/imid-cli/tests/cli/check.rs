@@ -165,22 +165,16 @@ fn each_form_that_the_tool_writes_is_read() {
         let json = json.join("\n");
         for input in [ids.clone(), ids.to_uppercase(), json.clone(), format!("id\n{ids}")] {
             let kind = if input.starts_with("id") { "--in csv" } else { "" };
-            for args in [String::new(), format!("--id-form {form}")] {
-                let run = imid(&format!("check --json {kind} {args}"), input.as_str());
-                assert_eq!((run.status, &summary(&run)["valid"]), (0, &5.into()), "{form} {args}: {}", run.err);
-                let stats = imid(&format!("stats --json {kind} {args}"), input.as_str()).ok();
-                assert!(stats.contains("\"valid\":5,"), "{stats}");
-            }
+            let run = imid(&format!("check --json {kind}"), input.as_str());
+            assert_eq!((run.status, &summary(&run)["valid"]), (0, &5.into()), "{form}: {}", run.err);
         }
-        let another = if form == "hex" { "uuid" } else { "hex" };
-        assert_eq!(imid(&format!("check --id-form {another}"), ids).status, 1, "{form}");
     }
     let lower = imid("check", texts.to_lowercase());
     assert_eq!(lower.status, 0, "{}", lower.err);
     let leaf = [1, 2, 3, 4, 5].map(|tick| format!("{:016x}", tick << 22 | 3 << 12)).join("\n");
     assert_eq!(imid("check --dialect leaf", leaf).status, 0);
-    // Without --id-form, a number of fewer digits can be a Snowflake.
-    assert_eq!((imid("check", "5\n").status, imid("check --id-form int", "5\n").status), (1, 0));
+    // A number of fewer digits can be a Snowflake.
+    assert_eq!(imid("check", "5\n").status, 1);
 }
 
 #[test]

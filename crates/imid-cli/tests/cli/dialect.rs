@@ -91,7 +91,7 @@ fn the_drawing_shows_the_bits_of_a_snowflake() {
     let expected = "\
 204697221847986177
 0000001011010111001110110000100111101010110000100011000000000001
-└────────────────────────────────────────┘└────────┘└──────────┘
++----------------------------------------++--------++----------+
                    tick                      node     sequence
                48803620779                    35         1
 UTC      2012-05-21T22:16:35.436Z
@@ -103,7 +103,7 @@ UTC      2012-05-21T22:16:35.436Z
 #[test]
 fn the_drawing_shows_a_layout_without_a_spin() {
     let out = imid("inspect --dialect rongcloud-v1 5DO1-7OBR-12LJ-ECGG", "").ok();
-    let widths = format!("└{}┘└───┘└{}┘", "─".repeat(41), "─".repeat(30));
+    let widths = format!("+{}++---++{}+", "-".repeat(41), "-".repeat(30));
     assert!(out.contains(&widths), "{out}");
     assert!(out.contains("\ntype     8 PUBLIC_SERVICE\nhash     2872521232\n"), "{out}");
 }

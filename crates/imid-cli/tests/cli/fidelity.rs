@@ -122,13 +122,15 @@ fn csv_keeps_every_byte_and_each_record_gets_the_id_of_its_fields() {
         let (before, after) = (read(&input), read(&run.out));
         assert_eq!((before.len(), after.len()), (3_001, 3_001));
         assert_eq!((&after[0][3], &after[0][4]), ("id", "hex"));
-        let mut plain = run.out.clone();
+        let (mut plain, mut rest) = (String::new(), run.out.as_str());
         for (before, after) in before.iter().zip(&after) {
             assert_eq!(before.iter().collect::<Vec<_>>(), after.iter().take(3).collect::<Vec<_>>());
             let added = format!("{delimiter}{}{delimiter}{}", &after[3], &after[4]);
-            plain = plain.replacen(&added, "", 1);
+            let (kept, others) = rest.split_once(&added).unwrap();
+            plain += kept;
+            rest = others;
         }
-        assert!(plain == input, "round {round}");
+        assert!(plain + rest == input, "round {round}");
         for record in &after[1..] {
             let id: MessageId = record[3].parse().unwrap();
             assert_eq!(id.to_hex().as_str(), &record[4]);

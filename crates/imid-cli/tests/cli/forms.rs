@@ -21,17 +21,18 @@ const FORMS: [(&str, &str); 4] = [
 
 #[test]
 fn each_form_is_read_and_written_in_each_form() {
-    for (from, text) in FORMS {
-        for (to, expected) in FORMS {
-            for args in ["", "--id-form auto", &format!("--id-form {from}")] {
-                let out = imid(&format!("inspect --format {to} {args} {text}"), "").ok();
-                assert_eq!(out, format!("{expected}\n"), "{from} to {to} {args}");
-            }
-        }
-        let json = imid(&format!("inspect --json {text}"), "").ok();
-        assert!(json.contains(r#""id":"EUNC-Q8QJ-22GH-T3DD""#), "{json}");
-        assert!(json.contains(r#""uuid":"019aa2ac-6b40-7007-8fc8-56b000000000""#), "{json}");
-        assert!(json.ends_with(&format!("\"form\":\"{from}\"}}\n")), "{json}");
+    let texts = FORMS.map(|(_, text)| text).join("\n");
+    for (to, expected) in FORMS {
+        assert_eq!(imid(&format!("inspect --format {to}"), texts.as_str()).ok(), format!("{expected}\n").repeat(4));
+        let given = imid(&format!("inspect --id-form {to} --format text --keep-going"), texts.as_str());
+        // No text is of two forms.
+        assert_eq!((given.out, given.err.lines().count()), (format!("{ID}\n"), 3), "{to}: {}", given.err);
+    }
+    let json = imid("inspect --json", texts).ok();
+    for (line, (form, _)) in json.lines().zip(FORMS) {
+        assert!(line.contains(r#""id":"EUNC-Q8QJ-22GH-T3DD""#), "{line}");
+        assert!(line.contains(r#""uuid":"019aa2ac-6b40-7007-8fc8-56b000000000""#), "{line}");
+        assert!(line.ends_with(&format!("\"form\":\"{form}\"}}")), "{line}");
     }
 }
 
@@ -333,37 +334,29 @@ fn each_command_reads_each_form_that_the_tool_writes() {
         } else {
             imid(&format!("range --from -1h --to now --dialect {dialect}"), "").ok()
         };
-        let result = |command: &str, input: String| {
-            let ran = imid(command, input.clone());
-            let out = ran.out.split(",\"now_ms\":").next().unwrap_or_default().to_owned();
-            assert_eq!((ran.status, ran.err.as_str()), (0, ""), "{command}: {input}");
-            out
-        };
+        // Each form, also in lower and upper case.
+        let mut lines = String::new();
         for form in ["text", "hex", "int", "uuid"] {
             let convert = imid(&format!("inspect --dialect {dialect} --format {form}"), texts.as_str());
             if form == "uuid" && convert.status == 2 {
                 continue;
             }
-            let lines = convert.ok();
-            let json = |lines: &str| lines.lines().fold(String::new(), |json, id| json + "{\"id\":\"" + id + "\"}\n");
-            for lines in [lines.clone(), lines.to_lowercase(), lines.to_uppercase()] {
-                for command in ["check --json", "stats --json", "inspect --format text"] {
-                    let command = format!("{command} --dialect {dialect}");
-                    assert_eq!(result(&command, lines.clone()), result(&command, texts.clone()), "{form}: {lines}");
-                }
-                if dialect == "standard" {
-                    assert_eq!(result("shard -n 8", lines.clone()), result("shard -n 8", texts.clone()), "{lines}");
-                }
-                for command in ["check --json", "stats --json"] {
-                    let command = format!("{command} --dialect {dialect}");
-                    assert_eq!(result(&command, json(&lines)), result(&command, texts.clone()), "{form}: {lines}");
-                    let table = format!("{command} --in csv");
-                    assert_eq!(
-                        result(&table, format!("id\n{lines}")),
-                        result(&command, texts.clone()),
-                        "{form}: {lines}"
-                    );
-                }
+            let written = convert.ok();
+            lines += &[written.to_lowercase(), written.to_uppercase(), written].concat();
+        }
+        let expected = texts.repeat(lines.lines().count() / texts.lines().count());
+        let json = lines.lines().fold(String::new(), |json, id| json + "{\"id\":\"" + id + "\"}\n");
+        let table = format!("id\n{lines}");
+        assert_eq!(imid(&format!("inspect --format text --dialect {dialect}"), lines.as_str()).ok(), expected);
+        if dialect == "standard" {
+            assert_eq!(imid("shard -n 8", lines.as_str()).ok(), imid("shard -n 8", expected.as_str()).ok());
+        }
+        for command in ["check --unsorted --json", "stats --json"] {
+            let found = |args: &str, input: &str| imid(&format!("{command} --dialect {dialect} {args}"), input).out;
+            let expected = found("", &expected);
+            assert!(expected.contains("\"invalid\":0,"), "{expected}");
+            for (args, input) in [("", &lines), ("", &json), ("--in csv", &table)] {
+                assert_eq!(found(args, input), expected, "{command} {args} {dialect}: {input}");
             }
         }
     }

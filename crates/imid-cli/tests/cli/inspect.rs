@@ -74,7 +74,7 @@ fn the_drawing_shows_the_bits_of_each_field() {
     let expected = "\
 EMAQ-2948-WCRV-T3DD
 01100100110100010110000000011100010001101110001010101111101111001000010101101011
-└────────────────────────────────────────┘└──────────┘└──┘└────────────────────┘
++----------------------------------------++----------++--++--------------------+
             timestamp, Unix ms                spin    type     session hash
               1732037865755                   2219     14        3966315
 UTC      2024-11-19T17:37:45.755Z
@@ -129,52 +129,6 @@ fn inspect_with(variables: &[(&str, &str)], args: &[&str]) -> String {
     let run = command().envs(variables.iter().copied()).arg("inspect").args(args).output().unwrap();
     assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
     String::from_utf8(run.stdout).unwrap()
-}
-
-#[test]
-fn a_narrow_terminal_gets_one_line_per_field() {
-    for columns in ["40", "60", "79"] {
-        let out = inspect_with(&[("COLUMNS", columns)], &["--session", "room-42", ID]);
-        let fields = "Unix ms  1732037865755, 42 bits\nspin     2219, 12 bits\n";
-        assert!(out.starts_with(&format!("{ID}\n{fields}UTC      2024-")), "{out}");
-        // The type and the hash have their own lines, as on a wide terminal.
-        for field in ["\ntype     14\n", "hash     3966315\n"] {
-            assert_eq!(out.matches(field).count(), 1, "{out}");
-        }
-        assert_eq!(
-            out.lines().filter(|line| line.starts_with("type ") || line.starts_with("hash ")).count(),
-            2,
-            "{out}"
-        );
-        let width = out.lines().map(|line| line.chars().count()).max().unwrap();
-        assert!(width <= columns.parse::<usize>().unwrap().max(45), "{columns}: {width}\n{out}");
-    }
-    // A Snowflake is 64 bits wide.
-    let twitter = ["--dialect", "twitter", "204697221847986177"];
-    assert!(inspect_with(&[("COLUMNS", "64")], &twitter).contains('┘'));
-    let narrow = inspect_with(&[("COLUMNS", "63")], &twitter);
-    assert!(narrow.contains("\ntick     48803620779, 42 bits\nUTC "), "{narrow}");
-    assert_eq!(narrow.matches("\nnode     35").count(), 1, "{narrow}");
-    assert!(inspect_with(&[("COLUMNS", "80")], &[ID]).contains('┘'));
-}
-
-#[test]
-#[cfg(unix)]
-fn a_dumb_terminal_and_a_locale_without_utf_8_get_ascii() {
-    let line = "+----------------------------------------++----------++--++--------------------+\n";
-    for variables in [
-        [("TERM", "dumb"), ("LC_ALL", "C.UTF-8")],
-        [("LC_ALL", "C"), ("LANG", "en_US.UTF-8")],
-        [("LC_ALL", ""), ("LANG", "POSIX")],
-        [("LC_ALL", ""), ("LANG", "de_DE.ISO-8859-1")],
-        [("LC_ALL", ""), ("LANG", "")],
-    ] {
-        let out = inspect_with(&variables, &[ID]);
-        assert!(out.is_ascii() && out.contains(line), "{variables:?}: {out}");
-    }
-    for variables in [[("LC_ALL", ""), ("LANG", "en_US.utf8")], [("LC_ALL", ""), ("LC_CTYPE", "C.UTF-8")]] {
-        assert!(inspect_with(&variables, &[ID]).contains('┘'), "{variables:?}");
-    }
 }
 
 #[test]
@@ -248,7 +202,8 @@ fn names_are_read_in_any_case() {
         "completions BASH",
         "new --dialect RongCloud --type Group",
         "grep --dialect STANDARD -o",
-        "check --in Lines --id-form TEXT",
+        "check --in Lines",
+        "inspect --id-form TEXT",
         "stats --per Day",
     ] {
         imid(args, format!("{ID}\n")).ok();

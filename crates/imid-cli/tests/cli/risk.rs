@@ -33,8 +33,8 @@ by session.shard  never, while one process at a time owns a shard
 lanes             never, while no two live processes have one lane
 imid-lease        never, while the store keeps what it acknowledges
 
-Use imid-lease with 4 lane bits: 16 lanes for 8 hosts and those that replace
-them. Each mints up to 256 IDs per millisecond and stripe.
+Use imid-lease with 4 lane bits: 16 lanes for 8 hosts and those that
+replace them. Each mints up to 256 IDs per millisecond and stripe.
 ";
     assert_eq!(imid("risk --hosts 8 --rate 100000 --rooms 1e6 --zipf 1.0 --busiest 100", "").ok(), expected);
 }

@@ -4,8 +4,9 @@ mod candidates;
 mod order;
 mod page;
 
-use std::io::Write;
+use std::io::{self, Write};
 
+use anstream::{AutoStream, ColorChoice};
 use imid_inspect::{Form, Hint, Id, Read, STANDARD, Scheme, likelier, read_pasted, scan};
 use jiff::tz::TimeZone;
 
@@ -13,13 +14,12 @@ use self::page::Page;
 use crate::Out;
 use crate::candidates::describe;
 use crate::commands::id_texts::{IdTexts, Place};
-use crate::form::{IdFormArg, NO_UUID};
+use crate::form::{NO_UUID, form};
 use crate::id_object::IdObject;
 use crate::output::{FormatArgs, Writer};
 use crate::report::{KeepGoing, Report, Stop};
 use crate::scheme::scheme;
 use crate::session::{NO_SESSION, SessionArgs, SessionFilter};
-use crate::terminal::Terminal;
 use crate::time::{ZoneArg, now_ms};
 
 /// Show what IDs are: fields, times, order, and the systems that could have minted them; or convert them to another form
@@ -58,8 +58,9 @@ Examples:
 pub(crate) struct Args {
     #[command(flatten)]
     ids: IdTexts,
-    #[command(flatten)]
-    form: IdFormArg,
+    /// Form of the IDs that are read [default: the form that the shape of each ID shows]
+    #[arg(long, value_name = "FORM", value_parser = form())]
+    id_form: Option<Form>,
     #[command(flatten)]
     format: FormatArgs,
     #[command(flatten)]
@@ -83,9 +84,8 @@ impl Args {
             Scheme::Dialect(dialect) => self.session.filter(dialect)?,
             Scheme::Snowflake(_) => return Err(Stop::Usage(NO_SESSION.into())),
         };
-        match self.form.get() {
-            Some(Form::Uuid) if !scheme.has_uuid() => return Err(Stop::Usage(format!("--id-form uuid: {NO_UUID}"))),
-            _ => {}
+        if self.id_form == Some(Form::Uuid) && !scheme.has_uuid() {
+            return Err(Stop::Usage(format!("--id-form uuid: {NO_UUID}")));
         }
         let mut show = Show {
             session,
@@ -94,7 +94,7 @@ impl Args {
             to: match self.format.writer(scheme)? {
                 Some(writer) => To::Writer(writer),
                 None => To::Page(Page {
-                    terminal: Terminal::stdout(),
+                    has_colors: AutoStream::choice(&io::stdout()) != ColorChoice::Never,
                     zone: self.zone.given.clone().unwrap_or_else(TimeZone::system),
                 }),
             },
@@ -124,7 +124,7 @@ impl Args {
         place: Place,
         text: &str,
     ) -> Result<(), Stop> {
-        let (now_ms, form) = (now_ms(), self.form.get());
+        let (now_ms, form) = (now_ms(), self.id_form);
         let scheme = self.scheme.unwrap_or(STANDARD);
         let not_pasted = match read_pasted(scheme, text, form, now_ms) {
             Ok(read) => {

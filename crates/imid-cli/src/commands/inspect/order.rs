@@ -7,8 +7,7 @@ use imid_inspect::{Id, Scheme, named_type};
 
 use crate::Out;
 use crate::report::Stop;
-use crate::terminal::Terminal;
-use crate::time::{ZoneArg, now_ms, rfc3339};
+use crate::time::{ZoneArg, now_ms};
 
 /// The most IDs that are put in order. More lines are not for people, and `check` and `stats` have no such limit.
 pub(super) const MAX_IDS: usize = 1_000;
@@ -59,9 +58,6 @@ fn since(ms: u64) -> String {
     format!("+{}", duration(ms))
 }
 
-/// The width of the table with times in UTC, IDs of 19 characters and a difference of up to 16.
-const TABLE_WIDTH: usize = 78;
-
 fn write_table(
     out: &mut Out,
     items: &[Item],
@@ -70,17 +66,11 @@ fn write_table(
     zone: &ZoneArg,
 ) -> Result<(), Stop> {
     let now = now_ms();
-    let is_wide = Terminal::stdout().fits(TABLE_WIDTH + zone.rfc3339(now).len() - rfc3339(now).len());
     let number_width = items.iter().map(|item| item.number).max().unwrap_or(0).to_string().len();
     let id_width = items.iter().map(|item| item.id.to_string().len()).max().unwrap_or(0);
     let mut line = |number: &str, id: &str, session: &str, unix_ms: u64, since: &str| {
-        let start = format!("{number:>number_width$}  {id:<id_width$}  {session:<2}");
         let time = zone.rfc3339(unix_ms);
-        let line = if is_wide {
-            format!("{start}  {time}  {since}")
-        } else {
-            format!("{}\n{:number_width$}  {time}  {since}", start.trim_end(), "")
-        };
+        let line = format!("{number:>number_width$}  {id:<id_width$}  {session:<2}  {time}  {since}");
         writeln!(out, "{}", line.trim_end())
     };
     let mut now_is_due = true;

@@ -4,11 +4,11 @@ use std::fmt::Display;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Effects, Style};
+use imid_inspect::time::date;
 use imid_inspect::{FieldName, Form, Id, ReadForm, named_type};
 use jiff::tz::TimeZone;
 
 use crate::id_object::IdObject;
-use crate::terminal::Terminal;
 use crate::time::{age, now_ms, rfc3339, timestamp};
 
 const HEADING: Style = Style::new().bold();
@@ -17,9 +17,9 @@ const PLAIN: Style = Style::new();
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
 
-/// Where and how IDs are shown.
+/// How IDs are shown.
 pub(super) struct Page {
-    pub(super) terminal: Terminal,
+    pub(super) has_colors: bool,
     /// The zone of the local time.
     pub(super) zone: TimeZone,
 }
@@ -36,8 +36,7 @@ impl Page {
         self.line(out, "local", PLAIN, local.strftime("%Y-%m-%dT%H:%M:%S.%3f%:z %Q"))?;
         self.line(out, "age", PLAIN, age(unix_ms, now_ms))?;
         let verb = if id.layout_end_ms() < now_ms { "was" } else { "is" };
-        let says = format!(" {verb} the last day of this layout");
-        self.line_with_hint(out, "ends", PLAIN, &rfc3339(id.layout_end_ms())[..10], &says)?;
+        self.line(out, "ends", PLAIN, format_args!("{} {verb} the last day of this layout", date(id.layout_end_ms())))?;
         match id {
             Id::Message { dialect, id } => {
                 self.line(out, "type", PLAIN, named_type(dialect, id.type_code()))?;
@@ -55,10 +54,9 @@ impl Page {
         }
         match object.session_match {
             Some(true) => {
-                let hint = " (a hint: one name in 4,194,304 matches by chance)";
-                self.line_with_hint(out, "session", GOOD, "the hash matches", hint)?;
+                self.line(out, "session", GOOD, "the hash matches (a hint: one name in 4,194,304 matches by chance)")?;
             }
-            Some(false) => self.line_with_hint(out, "session", BAD, "no match", ": this ID is of another session")?,
+            Some(false) => self.line(out, "session", BAD, "no match: this ID is of another session")?,
             None => {}
         }
         // The text of most Snowflakes is their integer.
@@ -80,43 +78,20 @@ impl Page {
 
     /// Writes a line with a label.
     fn line(&self, out: &mut impl Write, label: &str, style: Style, value: impl Display) -> io::Result<()> {
-        let label = format!("{label:LABEL_WIDTH$}");
+        let label = format!("{label:9}");
         writeln!(out, "{}{}", self.paint(LABEL, label), self.paint(style, value))
     }
 
-    /// Writes a line with a label, and a hint if it fits.
-    fn line_with_hint(
-        &self,
-        out: &mut impl Write,
-        label: &str,
-        style: Style,
-        value: &str,
-        hint: &str,
-    ) -> io::Result<()> {
-        let fits = self.terminal.fits(LABEL_WIDTH + value.len() + hint.len());
-        self.line(out, label, style, format_args!("{value}{}", if fits { hint } else { "" }))
-    }
-
     fn paint(&self, style: Style, text: impl Display) -> String {
-        if self.terminal.has_colors { format!("{style}{text}{style:#}") } else { text.to_string() }
+        if self.has_colors { format!("{style}{text}{style:#}") } else { text.to_string() }
     }
 
-    /// Draws the bits in four rows, each field in its own color. On a terminal that is too narrow, lists the fields
-    /// that the page does not show elsewhere.
+    /// Draws the bits in four rows, each field in its own color.
     fn draw(&self, out: &mut impl Write, id: Id) -> io::Result<()> {
         let fields = fields(id);
-        if !self.terminal.fits(fields.iter().map(|field| field.width).sum()) {
-            for Field { short_name, value, width, style, .. } in fields {
-                let Some(short_name) = short_name else { continue };
-                let value = format!("{short_name:LABEL_WIDTH$}{value}");
-                writeln!(out, "{}, {width} bits", self.paint(style, value))?;
-            }
-            return Ok(());
-        }
-        let (left, line, right) = if self.terminal.is_ascii { ("+", "-", "+") } else { ("└", "─", "┘") };
         let rows: [&dyn Fn(&Field) -> String; 4] = [
             &|field| format!("{:01$b}", field.value, field.width),
-            &|field| format!("{left}{}{right}", line.repeat(field.width.saturating_sub(2))),
+            &|field| format!("+{}+", "-".repeat(field.width.saturating_sub(2))),
             &|field| format!("{:^1$}", field.name, field.width),
             &|field| format!("{:^1$}", field.value, field.width),
         ];
@@ -133,14 +108,9 @@ impl Page {
     }
 }
 
-/// The width of the labels.
-const LABEL_WIDTH: usize = 9;
-
 /// A field of the drawing, with one column per bit.
 struct Field {
     name: &'static str,
-    /// The name in the list of fields, which is narrower. `None` if the page has a line for the field anyway.
-    short_name: Option<&'static str>,
     value: u64,
     width: usize,
     style: Style,
@@ -148,16 +118,16 @@ struct Field {
 
 fn fields(id: Id) -> Vec<Field> {
     let shown = |field: imid_inspect::Field| {
-        let (name, short_name, color) = match field.name {
-            FieldName::Timestamp => ("timestamp, Unix ms", Some("Unix ms"), AnsiColor::Cyan),
-            FieldName::Spin => ("spin", Some("spin"), AnsiColor::Yellow),
-            FieldName::Type => ("type", None, AnsiColor::Magenta),
-            FieldName::Hash => ("session hash", None, AnsiColor::Green),
-            FieldName::Tick => ("tick", Some("tick"), AnsiColor::Cyan),
-            FieldName::Node => ("node", None, AnsiColor::Magenta),
-            _ => ("sequence", None, AnsiColor::Yellow),
+        let (name, color) = match field.name {
+            FieldName::Timestamp => ("timestamp, Unix ms", AnsiColor::Cyan),
+            FieldName::Spin => ("spin", AnsiColor::Yellow),
+            FieldName::Type => ("type", AnsiColor::Magenta),
+            FieldName::Hash => ("session hash", AnsiColor::Green),
+            FieldName::Tick => ("tick", AnsiColor::Cyan),
+            FieldName::Node => ("node", AnsiColor::Magenta),
+            _ => ("sequence", AnsiColor::Yellow),
         };
-        Field { name, short_name, value: field.value, width: field.bits as usize, style: color.on_default() }
+        Field { name, value: field.value, width: field.bits as usize, style: color.on_default() }
     };
     id.fields().map(shown).collect()
 }
