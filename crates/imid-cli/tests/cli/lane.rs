@@ -123,14 +123,24 @@ fn a_lane_in_use_is_freed_by_force_only() {
     );
 }
 
+/// Copies the register to a file in which the lane that is held has this horizon. Returns its path.
+fn copy_with_horizon(space: &Space, horizon_ms: u64) -> String {
+    let path = space.url.strip_prefix("file:").unwrap();
+    let copy = format!("{path}-copy");
+    std::fs::copy(path, &copy).unwrap();
+    let mut register = FileRegister::shared(&copy).unwrap();
+    let (key, text) = register.list("lanes/").unwrap().into_iter().find(|(_, text)| text.contains(" lane ")).unwrap();
+    let changed = text.replace("horizon=2500", &format!("horizon={horizon_ms}"));
+    assert!(changed != text && register.compare_and_set(&key, Some(&text), &changed).unwrap());
+    copy
+}
+
 #[test]
 fn a_lane_whose_holder_is_gone_is_freed() {
     let space = space();
     let lane = space.ids.status().lane.unwrap().to_string();
     // A copy of the register, as after a crash: there the holder does not renew its lane and does not release it.
-    let path = space.url.strip_prefix("file:").unwrap();
-    let copy = format!("{path}-copy");
-    std::fs::copy(path, &copy).unwrap();
+    let copy = copy_with_horizon(&space, 300);
     let ran = imid_args(&["lane", "release", "--register", &format!("file:{copy}"), &lane], "");
     assert_eq!((ran.status, ran.out), (0, format!("lane {lane} is free\n")), "{}", ran.err);
     let ran = imid_args(&["lane", "release", "--register", &format!("file:{copy}"), &lane], "");
@@ -143,13 +153,7 @@ fn a_lane_whose_holder_is_gone_is_freed() {
 #[test]
 fn a_horizon_that_no_holder_has_is_not_waited_for() {
     let space = space();
-    let path = space.url.strip_prefix("file:").unwrap();
-    let copy = format!("{path}-copy");
-    std::fs::copy(path, &copy).unwrap();
-    let mut register = FileRegister::shared(&copy).unwrap();
-    let (key, text) = register.list("lanes/").unwrap().into_iter().find(|(_, text)| text.contains(" lane ")).unwrap();
-    let wrong = text.replace("horizon=2500", "horizon=86400001");
-    assert!(wrong != text && register.compare_and_set(&key, Some(&text), &wrong).unwrap());
+    let copy = copy_with_horizon(&space, 86_400_001);
     let (url, lane) = (format!("file:{copy}"), space.ids.status().lane.unwrap().to_string());
     let release = ["lane", "release", "--register", &url, &lane];
     let words = format!(
