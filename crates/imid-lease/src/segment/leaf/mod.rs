@@ -45,6 +45,8 @@
 //! UPDATE leaf_alloc SET max_id = GREATEST(max_id, 120000) WHERE biz_tag = 'order'
 //! ```
 
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+mod checks;
 #[cfg(feature = "mysql")]
 mod mysql;
 #[cfg(feature = "postgres")]
@@ -54,10 +56,6 @@ mod postgres;
 pub use self::mysql::MysqlTable;
 #[cfg(feature = "postgres")]
 pub use self::postgres::PostgresTable;
-#[cfg(any(feature = "mysql", feature = "postgres"))]
-use super::{BlockError, refused};
-#[cfg(any(feature = "mysql", feature = "postgres"))]
-use crate::Promise;
 
 /// The statement for PostgreSQL, with a further condition.
 macro_rules! postgres_update {
@@ -86,24 +84,3 @@ pub const MYSQL_UPDATE: &str =
 /// Returns the block that [`MYSQL_UPDATE`] has taken in the same transaction. The parameter is the tag. One row with
 /// `max_id` and `step` comes back, or none if the tag does not exist.
 pub const MYSQL_SELECT: &str = "SELECT max_id, step FROM leaf_alloc WHERE biz_tag = ?";
-
-/// The tag does not exist.
-#[cfg(any(feature = "mysql", feature = "postgres"))]
-fn no_tag(tag: &str) -> BlockError {
-    refused(format!("expected a row of the tag {tag:?} in leaf_alloc, found none"))
-}
-
-/// Returns whether a failure is one of these, and not one of the client.
-#[cfg(any(feature = "mysql", feature = "postgres"))]
-fn is_refusal(failure: &BlockError) -> bool {
-    failure.downcast_ref().is_some_and(crate::RegisterError::is_permanent)
-}
-
-/// Refuses a table whose acknowledged updates can be lost.
-#[cfg(any(feature = "mysql", feature = "postgres"))]
-fn check(promise: Promise) -> Result<(), BlockError> {
-    match promise {
-        Promise::Strong => Ok(()),
-        Promise::Weak(reason) => Err(refused(format!("the database can lose acknowledged writes: {reason}"))),
-    }
-}

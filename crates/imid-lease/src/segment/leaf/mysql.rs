@@ -3,11 +3,12 @@
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, TxOpts};
 
-use super::{BlockError, MYSQL_SELECT, MYSQL_UPDATE, check, no_tag};
+use super::checks::{check, is_refusal, no_tag};
+use super::{MYSQL_SELECT, MYSQL_UPDATE};
 use crate::register::mysql::{Mysql, engine, is_permanent, promise_of};
 use crate::register::remote::{Failure, Remote, Server, Settings, connection_settings};
 use crate::register::worker::Deadline;
-use crate::segment::Block;
+use crate::segment::{Block, BlockError, refused};
 use crate::{Promise, RegisterError};
 
 /// A client of `leaf_alloc` in MySQL or MariaDB, with one connection.
@@ -61,9 +62,9 @@ impl Server for Leaf {
         match engine(&mut conn, r"leaf\_alloc").await? {
             Some(engine) if engine.eq_ignore_ascii_case("InnoDB") => {}
             Some(engine) => {
-                return Err(super::refused(format!("expected the engine InnoDB of leaf_alloc, found {engine}")));
+                return Err(refused(format!("expected the engine InnoDB of leaf_alloc, found {engine}")));
             }
-            None => return Err(super::refused("expected the table leaf_alloc, found none")),
+            None => return Err(refused("expected the table leaf_alloc, found none")),
         }
         let promise = promise_of(&mut conn).await?;
         check(promise.clone())?;
@@ -71,6 +72,6 @@ impl Server for Leaf {
     }
 
     fn is_permanent(failure: &Failure) -> bool {
-        super::is_refusal(failure) || is_permanent(failure)
+        is_refusal(failure) || is_permanent(failure)
     }
 }

@@ -2,11 +2,12 @@
 
 use tokio_postgres::types::Type;
 
-use super::{BlockError, check, no_tag, postgres_update};
+use super::checks::{check, is_refusal, no_tag};
+use super::postgres_update;
 use crate::register::postgres::{Connection, Postgres, durable, has_table, is_permanent, promise_by};
 use crate::register::remote::{Failure, Remote, Server, Settings, connection_settings};
 use crate::register::worker::Deadline;
-use crate::segment::Block;
+use crate::segment::{Block, BlockError, refused};
 use crate::{Promise, RegisterError};
 
 /// A client of `leaf_alloc` in PostgreSQL 11 or later, with one connection.
@@ -55,7 +56,7 @@ impl Server for Leaf {
     async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<(Connection, Promise), Failure> {
         let (client, found) = self.0.connect(settings, deadline, "leaf_alloc").await?;
         if !has_table(&found)? {
-            return Err(super::refused("expected the table leaf_alloc, found none"));
+            return Err(refused("expected the table leaf_alloc, found none"));
         }
         let promise = promise_by(&found, "leaf_alloc", None)?;
         check(promise.clone())?;
@@ -63,6 +64,6 @@ impl Server for Leaf {
     }
 
     fn is_permanent(failure: &Failure) -> bool {
-        super::is_refusal(failure) || is_permanent(failure)
+        is_refusal(failure) || is_permanent(failure)
     }
 }
