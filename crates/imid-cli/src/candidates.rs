@@ -14,7 +14,7 @@ pub(crate) fn not_read(text: &str, error: ReadError) -> String {
 
 /// Reads an ID in any of its forms.
 pub(crate) fn read_id(scheme: Scheme, text: &str) -> Result<Id, String> {
-    scheme.read(text, None, now_ms()).map(|read| read.id).map_err(|error| not_read(text, error))
+    scheme.read(text, None).map(|read| read.id).map_err(|error| not_read(text, error))
 }
 
 /// Reads an ID that a person gives. If it is of no form of the scheme, the error says which other scheme has such IDs, or

@@ -29,8 +29,7 @@ pub(crate) enum Kind {
     MoreThan64Bits,
     Layout(RangeError),
     NotUuid,
-    View(UuidError),
-    NoView,
+    View(ViewProblem),
     Foreign(Foreign),
     /// A UUID with a time, which could have been a view.
     ForeignView(Foreign, ViewProblem),
@@ -116,7 +115,7 @@ impl fmt::Display for ReadError {
         match self.0 {
             Kind::Foreign(foreign) => return write!(f, "{foreign}, not an ID"),
             Kind::ForeignView(foreign, problem) => {
-                return write!(f, "{foreign}, not the view of an ID: {}", Problem(problem));
+                return write!(f, "{foreign}, not the view of an ID: {problem}");
             }
             _ => f.write_str("not an ID: ")?,
         }
@@ -128,20 +127,17 @@ impl fmt::Display for ReadError {
             Kind::MoreThan64Bits => f.write_str("expected a number of at most 64 bits"),
             Kind::Layout(error) => error.fmt(f),
             Kind::NotUuid => f.write_str("expected a UUID of 32 hex digits"),
-            Kind::View(error) => error.fmt(f),
-            Kind::NoView => Problem(ViewProblem::NoView).fmt(f),
+            Kind::View(problem) => problem.fmt(f),
             Kind::Foreign(_) | Kind::ForeignView(..) => Ok(()),
         }
     }
 }
 
-struct Problem(ViewProblem);
-
-impl fmt::Display for Problem {
+impl fmt::Display for ViewProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            ViewProblem::Uuid(error) => error.fmt(f),
-            ViewProblem::NoView => f.write_str("only IDs of the standard layout have a UUID view"),
+        match self {
+            Self::Uuid(error) => error.fmt(f),
+            Self::NoView => f.write_str("only IDs of the standard layout have a UUID view"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What people mistake for message IDs: UUIDs, ULIDs, IDs of opencode, and times.
+//! What people mistake for message IDs: UUIDs, ULIDs and times.
 
 use core::fmt;
 
@@ -15,11 +15,6 @@ pub enum Foreign {
     /// A ULID.
     Ulid {
         /// Its time.
-        unix_ms: u64,
-    },
-    /// An ID of opencode: 48 bits of `unix_ms * 4096 + counter`, so the milliseconds have lost their upper bits.
-    Opencode {
-        /// The latest time it can have without being from the future.
         unix_ms: u64,
     },
     /// A time.
@@ -49,21 +44,6 @@ const ULID_LEN: usize = 26;
 /// The first digits of a ULID: 48 bits of time, with two bits that are zero.
 const ULID_TIME_LEN: usize = 10;
 
-/// The milliseconds of an ID of opencode start at 0 again after this many: 795 days.
-const OPENCODE_ERA_MS: u64 = 1 << 36;
-
-/// Reads `msg_` or `prt_`, 12 hex digits and 14 letters or digits.
-fn opencode(text: &str, now_ms: u64) -> Option<Foreign> {
-    let rest = text.strip_prefix("msg_").or_else(|| text.strip_prefix("prt_"))?;
-    let (hex, random) = rest.split_at_checked(12)?;
-    let is_hex = hex.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let is_random = random.len() == 14 && random.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    let low_ms = u64::from_str_radix(hex, 16).ok().filter(|_| is_hex && is_random)? >> 12;
-    // The latest time with these lower bits that is not after now. opencode's first era began in 2024.
-    let era = now_ms.saturating_sub(low_ms) / OPENCODE_ERA_MS;
-    Some(Foreign::Opencode { unix_ms: era * OPENCODE_ERA_MS + low_ms })
-}
-
 /// Reads 10 or 13 digits that are a time from 2005 on, or RFC 3339.
 fn time(text: &str) -> Option<Foreign> {
     let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit());
@@ -87,9 +67,8 @@ fn ulid(text: &str) -> Option<Foreign> {
 
 impl Foreign {
     /// Recognizes it by its shape.
-    pub fn read(text: &str, now_ms: u64) -> Option<Self> {
-        let uuid = || Uuid::try_parse(text).ok().map(Self::Uuid);
-        uuid().or_else(|| opencode(text, now_ms)).or_else(|| time(text)).or_else(|| ulid(text))
+    pub fn read(text: &str) -> Option<Self> {
+        Uuid::try_parse(text).ok().map(Self::Uuid).or_else(|| time(text)).or_else(|| ulid(text))
     }
 
     /// Returns the time, in Unix milliseconds, if it has one.
@@ -98,7 +77,7 @@ impl Foreign {
             // The first 48 bits are Unix milliseconds.
             Self::Uuid(uuid) if is_version(uuid, 7) => Some((uuid.as_u128() >> 80) as u64),
             Self::Uuid(_) => None,
-            Self::Ulid { unix_ms } | Self::Opencode { unix_ms } | Self::Time { unix_ms, .. } => Some(unix_ms),
+            Self::Ulid { unix_ms } | Self::Time { unix_ms, .. } => Some(unix_ms),
         }
     }
 }
@@ -119,21 +98,11 @@ impl fmt::Display for Foreign {
                 version => write!(f, "a UUID of version {version}")?,
             },
             Self::Ulid { .. } => f.write_str("a ULID")?,
-            Self::Opencode { .. } => f.write_str("an ID of opencode")?,
             Self::Time { form, unix_ms } => return write!(f, "a time {form}, {}", rfc3339(*unix_ms)),
         }
         match self.timestamp_ms().filter(|ms| *ms <= LAST_MS) {
-            Some(ms) => write!(f, " of {}", rfc3339(ms))?,
-            None => return Ok(()),
-        }
-        match self {
-            // Its eras are short, so the time is a guess, and IDs of two eras do not sort by time.
-            Self::Opencode { unix_ms } => {
-                let before = rfc3339(unix_ms.saturating_sub(OPENCODE_ERA_MS));
-                let start = time::date(unix_ms - unix_ms % OPENCODE_ERA_MS);
-                write!(f, " (or {before}: its time began again at 0 on {start})")
-            }
-            _ => Ok(()),
+            Some(ms) => write!(f, " of {}", rfc3339(ms)),
+            None => Ok(()),
         }
     }
 }

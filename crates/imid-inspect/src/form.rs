@@ -41,7 +41,7 @@ pub enum ReadForm {
     LenientText,
     /// The bytes in base64, as JSON encoders write them.
     Base64,
-    /// The bytes as a list of numbers, a dump or a literal of Python.
+    /// The bytes as a list of numbers or a literal of Python.
     Bytes,
 }
 
@@ -90,25 +90,25 @@ impl Scheme {
     /// ```
     /// use imid_inspect::{Form, ReadForm, STANDARD};
     ///
-    /// let read = STANDARD.read("0x64d1601c46e2afbc856b", None, 1_763_640_000_000)?;
+    /// let read = STANDARD.read("0x64d1601c46e2afbc856b", None)?;
     /// assert_eq!((read.id.to_string(), read.form), ("EMAQ-2948-WCRV-T3DD".into(), ReadForm::Exact(Form::Hex)));
     /// # Ok::<(), imid_inspect::ReadError>(())
     /// ```
     ///
     /// # Errors
     /// The text is not of that form, or is not an ID: for example it is a random UUID.
-    pub fn read(self, text: &str, form: Option<Form>, now_ms: u64) -> Result<Read, ReadError> {
+    pub fn read(self, text: &str, form: Option<Form>) -> Result<Read, ReadError> {
         // White space is not shown in errors, so positions do not count it either.
         let text = text.trim();
         let exact = |form| move |id| Read { id, form: ReadForm::Exact(form) };
         let read = match form {
-            None => return self.recognize(text, now_ms),
+            None => return self.recognized(text).ok_or_else(|| self.problem(text)),
             Some(Form::Text) => return self.read_text(text),
             Some(Form::Hex) => self.read_hex(text),
             Some(Form::Int) => self.read_int(text),
             Some(Form::Uuid) => {
                 let uuid = Uuid::try_parse(text).map_err(|_| ReadError(Kind::NotUuid));
-                uuid.and_then(|uuid| self.view(uuid).map_err(|problem| ReadError(problem.into())))
+                uuid.and_then(|uuid| self.view(uuid).map_err(|problem| ReadError(Kind::View(problem))))
             }
         };
         read.map(exact(form.unwrap_or(Form::Text)))
@@ -123,22 +123,18 @@ impl Scheme {
         if let Ok(id) = self.parse(text.as_bytes()) {
             return Ok(Read { id, form: ReadForm::Exact(Form::Text) });
         }
-        let read = match self {
-            Self::Dialect(dialect) => match dialect.parse_lenient(text) {
-                Ok(id) => Ok(Id::Message { dialect, id }),
-                Err(error) => Err(ReadError::in_text(text.as_bytes(), 0, error)),
-            },
-            Self::Snowflake(_) => self.parse(text.as_bytes()),
+        let id = match self {
+            Self::Dialect(dialect) => {
+                let id = dialect.parse_lenient(text).map_err(|error| ReadError::in_text(text.as_bytes(), 0, error))?;
+                Id::Message { dialect, id }
+            }
+            Self::Snowflake(_) => self.parse(text.as_bytes())?,
         };
-        read.map(|id| Read { id, form: ReadForm::LenientText })
+        Ok(Read { id, form: ReadForm::LenientText })
     }
 
-    /// Reads an ID in the form that its shape suggests. Texts of the scheme come first.
-    pub(crate) fn recognize(self, text: &str, now_ms: u64) -> Result<Read, ReadError> {
-        self.recognized(text).ok_or_else(|| self.problem(text, now_ms))
-    }
-
-    /// Reads an ID as [`recognize`](Self::recognize) does. Most texts are tried with many schemes, so it builds no error.
+    /// Reads an ID in the form that its shape suggests. Texts of the scheme come first. Most texts are tried with many schemes, so
+    /// it builds no error.
     pub(crate) fn recognized(self, text: &str) -> Option<Read> {
         if let Some(read) = self.written_as(text) {
             return Some(read);
@@ -165,13 +161,13 @@ impl Scheme {
 
     /// Says why a text is not [recognized](Self::recognized), or what it is instead.
     #[cold]
-    fn problem(self, text: &str, now_ms: u64) -> ReadError {
+    fn problem(self, text: &str) -> ReadError {
         let of_form = match self.shape(text) {
             Some(Form::Hex) => self.read_hex(text).err(),
             Some(Form::Int) => self.read_int(text).err(),
             _ => None,
         };
-        of_form.unwrap_or_else(|| match (Foreign::read(text, now_ms), self.read_text(text)) {
+        of_form.unwrap_or_else(|| match (Foreign::read(text), self.read_text(text)) {
             (Some(foreign @ Foreign::Uuid(uuid)), _) => match self.view(uuid) {
                 // Only a UUID of version 7 could have been a view.
                 Err(problem) if foreign.timestamp_ms().is_some() => ReadError(Kind::ForeignView(foreign, problem)),
@@ -226,14 +222,15 @@ impl Scheme {
         let prefix = hex_prefix_len(text);
         let digits = &text[prefix..];
         match self {
-            Self::Dialect(dialect) => match DialectId::from_hex(digits, dialect.layout()) {
-                Ok(id) => Ok(Id::Message { dialect, id }),
-                Err(error) => Err(ReadError::in_text(text.as_bytes(), prefix, error)),
-            },
-            Self::Snowflake(layout) => match Snowflake::from_hex(digits, layout) {
-                Ok(id) => Ok(Id::Snowflake(id)),
-                Err(error) => Err(ReadError::in_text(text.as_bytes(), prefix, error)),
-            },
+            Self::Dialect(dialect) => {
+                let id = DialectId::from_hex(digits, dialect.layout());
+                let id = id.map_err(|error| ReadError::in_text(text.as_bytes(), prefix, error))?;
+                Ok(Id::Message { dialect, id })
+            }
+            Self::Snowflake(layout) => {
+                let id = Snowflake::from_hex(digits, layout).map(Id::Snowflake);
+                id.map_err(|error| ReadError::in_text(text.as_bytes(), prefix, error))
+            }
         }
     }
 
@@ -264,15 +261,6 @@ impl Scheme {
                 Ok(Id::Message { dialect, id: id.into() })
             }
             _ => Err(ViewProblem::NoView),
-        }
-    }
-}
-
-impl From<ViewProblem> for Kind {
-    fn from(problem: ViewProblem) -> Self {
-        match problem {
-            ViewProblem::Uuid(error) => Self::View(error),
-            ViewProblem::NoView => Self::NoView,
         }
     }
 }
@@ -329,11 +317,11 @@ mod tests {
             let text = first(unix_ms);
             assert_eq!(text.len(), digits, "{unix_ms}");
             let is_int = |read: Result<Read, _>| read.is_ok_and(|read| read.form == ReadForm::Exact(Form::Int));
-            assert_eq!(is_int(STANDARD.read(&text, None, 0)), digits > 20, "{text}");
-            assert!(is_int(STANDARD.read(&text, Some(Form::Int), 0)), "{text}");
+            assert_eq!(is_int(STANDARD.read(&text, None)), digits > 20, "{text}");
+            assert!(is_int(STANDARD.read(&text, Some(Form::Int))), "{text}");
         }
         // 2^80 is too large, and more digits are not an ID.
-        assert!(STANDARD.read("1208925819614629174706176", None, 0).is_err());
-        assert!(STANDARD.read("00000000000000000000000005", None, 0).is_err());
+        assert!(STANDARD.read("1208925819614629174706176", None).is_err());
+        assert!(STANDARD.read("00000000000000000000000005", None).is_err());
     }
 }

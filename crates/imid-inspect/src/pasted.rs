@@ -73,7 +73,7 @@ fn readings(text: &str, now_ms: u64) -> Vec<Read> {
 /// The text has no form of the scheme. The error says which other scheme has such IDs, or where in the text an ID is.
 #[expect(clippy::result_large_err, reason = "a person gives few texts, and the error has what else they can be")]
 pub fn read_pasted(scheme: Scheme, text: &str, form: Option<Form>, now_ms: u64) -> Result<Read, NotPasted> {
-    let error = match scheme.read(text, form, now_ms) {
+    let error = match scheme.read(text, form) {
         Ok(read) if !is_number(scheme, text, &read) => return Ok(read),
         Ok(_) => ReadError(Kind::Number),
         Err(error) if form.is_some() => return Err(NotPasted { error, hint: None }),
@@ -226,10 +226,10 @@ fn grouped(text: &str) -> Option<String> {
     (is_grouped && is_number).then_some(digits)
 }
 
-/// Reads 10 bytes: a list of numbers, signed as in Java or not; a line of a hex dump; a literal of Python with its escapes.
+/// Reads 10 bytes: a list of numbers, signed as in Java or not; a literal of Python with its escapes.
 fn from_bytes(scheme: Scheme, text: &str, now_ms: u64) -> Option<Read> {
     let Scheme::Dialect(dialect) = scheme else { return None };
-    let bytes = listed(text).or_else(|| dumped(text)).or_else(|| escaped(text))?;
+    let bytes = listed(text).or_else(|| escaped(text))?;
     let id = Id::Message { dialect, id: DialectId::from_bytes(bytes.try_into().ok()?, dialect.layout()) };
     id.is_plausible(now_ms).then_some(Read { id, form: ReadForm::Bytes })
 }
@@ -240,19 +240,6 @@ fn listed(text: &str) -> Option<Vec<u8>> {
     let numbers = inner.split([',', ' ', ';']).filter(|number| !number.is_empty());
     let byte = |number: &str| number.parse::<u8>().ok().or_else(|| Some(number.parse::<i8>().ok()?.cast_unsigned()));
     numbers.map(byte).collect()
-}
-
-/// Reads a line of `xxd` or `hexdump -C`: a place, bytes in groups of two or four digits, and their characters.
-fn dumped(text: &str) -> Option<Vec<u8>> {
-    let (place, rest) = text.trim().split_once([':', ' '])?;
-    let is_hex = |part: &&str| part.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b' ');
-    let parts = rest.split('|').next()?.trim_start().split("  ").take_while(is_hex);
-    let digits: String = parts.flat_map(str::chars).filter(char::is_ascii_hexdigit).collect();
-    let is_dump = (6..=8).contains(&place.len()) && place.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if !is_dump || digits.len() != 2 * MessageId::BYTE_LEN {
-        return None;
-    }
-    (0..MessageId::BYTE_LEN).map(|at| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).ok()).collect()
 }
 
 /// Reads `b'f\xa8\xab\x1a'`.

@@ -84,9 +84,8 @@ fn fill(pattern: &str, id: &str) -> String {
     ];
     let text =
         values.iter().fold(pattern.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value));
-    let quads: Vec<_> = bytes.chunks(2).map(|pair| format!("{:02x}{:02x}", pair[0], pair[1])).collect();
     let hyphens = list(|byte| format!("{byte:02X}"), "-");
-    text.replace("{quads}", &quads.join(" ")).replace("{hyphens}", &hyphens)
+    text.replace("{hyphens}", &hyphens)
 }
 
 /// Patterns that are read, by the form. Each stands for one text of each ID.
@@ -167,20 +166,7 @@ const READ: &[(&str, &[&str])] = &[
     ("int", &["{i}", "\"{i}\"", "{i}n", "{i},", "{i,}", "{i_}", "{i.}", "{i }", "{i'}"]),
     ("uuid", &["{u}", "{U}", "{simple}", "\"{u}\"", "({u})", "{{u}}", "urn:uuid:{u}"]),
     ("base64", &["{64}", "\"{64}\"", "{64url}"]),
-    (
-        "bytes",
-        &[
-            "[{bytes}]",
-            "[{signed}]",
-            "{{signed}}",
-            "({bytes})",
-            "bytes: {bytes}",
-            "00000000: {quads}  abcdefghij",
-            "00000000  {pairs}  |abcdefghij|",
-            "b'{esc}'",
-            "b\"{esc}\"",
-        ],
-    ),
+    ("bytes", &["[{bytes}]", "[{signed}]", "{{signed}}", "({bytes})", "bytes: {bytes}", "b'{esc}'", "b\"{esc}\""]),
 ];
 
 /// Patterns in which the ID is located.
@@ -243,6 +229,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("<Buffer {pairs}>", "refused"),
     ("{hyphens}", "refused"),
     ("\"{esc}\"", "refused"),
+    ("00000000  {pairs}  |abcdefghij|", "refused"),
     ("{\"id\": \"{64}\"}", "refused"),
     ("{\"_id\": {\"$binary\": {\"base64\": \"{64}\", \"subType\": \"00\"}}}", "refused"),
     ("E'\\\\x{h}'", "refused"),
@@ -304,10 +291,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("{550e8400-e29b-41d4-a716-446655440000}", "foreign a UUID of version 4 (random)"),
     ("01ARZ3NDEKTSV4RRFFQ69G5FAV", "foreign a ULID of 2016-07-30T23:54:10.259Z"),
     ("01J9ZQ4Y6ZK3M8N7P5R2T4V6W8", "foreign a ULID of 2024-10-12T06:37:41.471Z"),
-    (
-        "msg_5f2b3c4d5e6fAbCdEfGhIjKlMn",
-        "foreign an ID of opencode of 2025-04-01T18:53:42.485Z (or 2023-01-27T10:09:05.749Z: its time began again at 0 on 2024-06-10)",
-    ),
+    ("msg_5f2b3c4d5e6fAbCdEfGhIjKlMn", "refused"),
     ("1763640000", "foreign a time in Unix seconds, 2025-11-20T12:00:00.000Z"),
     ("1763640000000", "foreign a time in Unix milliseconds, 2025-11-20T12:00:00.000Z"),
     ("2025-11-20T12:00:00Z", "foreign a time of RFC 3339, 2025-11-20T12:00:00.000Z"),
@@ -417,7 +401,7 @@ fn each_pasted_form_has_its_answer() {
             _ => refused += 1,
         }
     }
-    assert_eq!((read, located, refused), (104, 50, 128));
+    assert_eq!((read, located, refused), (102, 50, 129));
 }
 
 #[test]

@@ -186,17 +186,6 @@ fn an_id_inside_of_a_text_is_named() {
 }
 
 #[test]
-fn an_id_of_opencode_is_named_with_the_times_that_it_can_have() {
-    let error = imid("inspect msg_dd7a9f577001AbCdEfGhIjKlMn", "").error(1);
-    let expected =
-        " is an ID of opencode of 2026-04-29T05:15:33.111Z (or 2024-02-23T20:30:56.375Z: its time began again at 0 on ";
-    // Its times are 795 days long.
-    let is_later = std::time::UNIX_EPOCH.elapsed().unwrap().as_millis() > 1_777_439_733_111 + (1 << 36);
-    assert!(is_later || error.contains(expected), "{error}");
-    assert!(imid("inspect msg_dd7a9f577001AbCdEfGhIjKlM", "").error(1).contains(" is not an ID: "));
-}
-
-#[test]
 fn a_text_of_another_scheme_gets_the_hint_to_identify_it() {
     // A program that asks for a form must not get an ID of another system.
     let hint = |text: &str| imid(&format!("inspect --format text {text}"), "").error(1);
