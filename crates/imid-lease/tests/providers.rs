@@ -59,7 +59,7 @@ fn tls_needs_one_provider_and_never_panics() {
             None => assert!(!error.contains("provider"), "{error}"),
         }
     }
-    // The clients of three stores know only the provider of the process.
+    // The clients of two stores know only the provider of the process.
     assert_eq!(CryptoProvider::get_default().is_some(), expected.is_none());
     if expected.is_some() {
         // That of the process is used, whatever is compiled in. The client of ZooKeeper brings this one.

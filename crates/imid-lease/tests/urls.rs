@@ -1,21 +1,21 @@
 //! URLs that are refused, the words for TLS, and servers that do not answer.
 
 mod chain;
+mod member;
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
-#[cfg(unix)]
+#[cfg(all(feature = "tls-ring", unix))]
 use std::process::Command;
 use std::thread;
-use std::time::Duration;
-#[cfg(unix)]
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use chain::chain;
 use imid_lease::redis_queue::RedisQueue;
 use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
 use imid_lease::segment::leaf::{MysqlTable, PostgresTable};
 use imid_snowflake::Preset;
+use member::{Answer, member};
 
 /// URLs that ask for TLS, the store, and the part that asks.
 const SECURE: &[(&str, &str, &str)] = &[
@@ -180,25 +180,7 @@ fn a_server_that_does_not_answer_is_named() {
     assert_eq!(chain(&error), format!("cannot connect to PostgreSQL at {address}: no answer within 50ms"));
     assert!(!error.is_url());
     let error = chain(&open_url("etcd://127.0.0.1:1", DEFAULT_TIME_LIMIT).unwrap().read("a").unwrap_err());
-    assert!(error.starts_with("cannot read \"a\" in etcd at 127.0.0.1:1: "), "{error}");
-}
-
-/// Something else than etcd listens there.
-#[test]
-fn a_value_of_etcd_that_is_not_text_is_an_error() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    let server = thread::spawn(move || {
-        let mut client = listener.accept().unwrap().0;
-        let _ = client.read(&mut [0; 4096]).unwrap();
-        let body = r#"{"kvs":[{"key":"/w==","value":"/w=="}]}"#;
-        write!(client, "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len()).unwrap();
-        // Whoever closes a connection before the whole request has arrived resets it.
-        let _ = client.read_to_end(&mut Vec::new());
-    });
-    let error = chain(&open_url(&format!("etcd://{address}"), DEFAULT_TIME_LIMIT).unwrap().read("a").unwrap_err());
-    server.join().unwrap();
-    assert_eq!(error, "cannot read \"a\" in etcd: expected a key and a value of text, found other bytes");
+    assert!(error.starts_with("cannot connect to etcd at 127.0.0.1:1: "), "{error}");
 }
 
 /// An unknown setting may ask for TLS. Its name may be a part of a password.
@@ -404,59 +386,78 @@ fn a_password_without_a_user_and_a_user_without_a_password_are_errors() {
     }
 }
 
-/// Reads a request, waits, and answers with a status and a body.
-fn answer(listener: &TcpListener, wait: Duration, head: &str, body: &str) {
-    let mut client = listener.accept().unwrap().0;
-    let _ = client.read(&mut [0; 4096]).unwrap();
-    thread::sleep(wait);
-    let head = format!("HTTP/1.1 {head}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len());
-    // The client may have given up.
-    let _ = client.write_all(head.as_bytes());
-    let _ = client.read_to_end(&mut Vec::new());
+/// Reads from a member of etcd that gives these answers, and says why it cannot.
+fn etcd_error(answers: Vec<Answer>) -> String {
+    let url = format!("etcd://{}", member(answers, String::new));
+    chain(&open_url(&url, LONG).unwrap().read("a").unwrap_err())
 }
 
 #[test]
-fn the_requests_of_one_call_of_etcd_share_its_time() {
-    let (listener, address) = listen();
-    // It may wait for a request that does not come.
-    thread::spawn(move || {
-        let token = r#"{"token":"t"}"#;
-        answer(&listener, Duration::ZERO, "200 OK", token);
-        answer(&listener, Duration::ZERO, "200 OK", "{}");
-        let wait = Duration::from_millis(1500);
-        answer(&listener, wait, "401 Unauthorized", "{}");
-        answer(&listener, wait, "200 OK", token);
-        answer(&listener, Duration::ZERO, "200 OK", "{}");
-    });
-    let url = format!("etcd://u:secret@{address}");
-    let mut register = open_url(&url, Duration::from_secs(2)).unwrap();
-    assert_eq!(register.read("a").unwrap(), None);
-    // Each of them has 2 s, and both take 3 s.
-    assert!(register.read("a").is_err());
+fn a_reply_that_etcd_does_not_send_is_an_error() {
+    let body = |bytes: &[u8]| Answer { body: bytes.to_vec(), ..Answer::empty() };
+    for (answer, words) in [
+        (Answer { http_status: "307", ..Answer::empty() }, "expected gRPC, found HTTP status 307 Temporary Redirect"),
+        (Answer { end: &[], ..Answer::empty() }, "expected a status of gRPC, found none"),
+        (
+            Answer { end: &[("grpc-status", "14"), ("grpc-message", "etcdserver: no%20leader")], ..Answer::empty() },
+            "etcdserver: no leader (gRPC status 14)",
+        ),
+        (body(b""), "expected a message of gRPC, found 0 bytes"),
+        (body(&[0, 0, 0, 0]), "expected a message of gRPC, found 4 bytes"),
+        // One that is compressed, and one that is cut off.
+        (body(&[1, 0, 0, 0, 0]), "expected a message of gRPC, found 5 bytes"),
+        (body(&[0, 0, 0, 0, 1]), "expected a message of 1 bytes, found 0"),
+        // A pair whose value is not text.
+        (body(&[0, 0, 0, 0, 8, 0x12, 6, 0x0a, 1, b'k', 0x2a, 1, 0xff]), "data is not UTF-8 encoded"),
+    ] {
+        let error = etcd_error(vec![answer]);
+        assert!(error.starts_with("cannot read \"a\" in etcd at 127.0.0.1:"), "{error}");
+        assert!(error.ends_with(words), "{error}");
+    }
 }
 
-/// Starts a member of etcd whose clock is this far from the system's. It answers once.
-#[cfg(unix)]
+#[test]
+fn a_token_that_has_ended_is_replaced_within_the_time_of_the_call() {
+    // The field `token` of the reply to a login.
+    let token = || Answer { body: vec![0, 0, 0, 0, 3, 0x12, 1, b't'], ..Answer::empty() };
+    let after = |ms| Duration::from_millis(ms);
+    let ended = |ms| Answer { end: &[("grpc-status", "16")], after: after(ms), ..Answer::empty() };
+    for (wait_ms, is_in_time) in [(0, true), (1_500, false)] {
+        let answers = vec![
+            token(),
+            Answer::empty(),
+            ended(wait_ms),
+            Answer { after: after(wait_ms), ..token() },
+            Answer::empty(),
+        ];
+        let url = format!("etcd://u:secret@{}", member(answers, String::new));
+        let mut register = open_url(&url, Duration::from_secs(2)).unwrap();
+        assert_eq!(register.read("a").unwrap(), None);
+        // Each of them has 2 s, and both take 3 s.
+        assert_eq!(register.read("a").is_ok(), is_in_time);
+    }
+    let refused = vec![Answer { end: &[("grpc-status", "3"), ("grpc-message", "wrong")], ..Answer::empty() }];
+    let url = format!("etcd://u:secret@{}", member(refused, String::new));
+    let error = open_url(&url, LONG).unwrap().read("a").unwrap_err();
+    assert!(error.is_permanent() && chain(&error).ends_with(": wrong (gRPC status 3)"), "{error:#}");
+}
+
+/// Starts a member of etcd whose clock is this far from the system's.
 fn member_with_clock(ahead_seconds: i64) -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
-    let at = format!("-d@{}", now.saturating_add_signed(ahead_seconds));
-    let date =
-        Command::new("date").env("LC_ALL", "C").args(["-u", &at, "+%a, %d %b %Y %T GMT"]).output().unwrap().stdout;
-    let head = format!("200 OK\r\nDate: {}", String::from_utf8(date).unwrap().trim());
-    let (listener, address) = listen();
-    thread::spawn(move || answer(&listener, Duration::ZERO, &head, "{}"));
-    address
+    member(vec![Answer::empty()], move || {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+        let time = UNIX_EPOCH + Duration::from_secs(now.saturating_add_signed(ahead_seconds));
+        httpdate::fmt_http_date(time)
+    })
 }
 
 /// How far the time of a register is ahead of the system's, in seconds.
-#[cfg(unix)]
 fn seconds_ahead(members: &[String]) -> i64 {
     let time_ms = open_url(&format!("etcd://{}", members.join(",")), LONG).unwrap().now_ms().unwrap().unwrap();
     let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
     (i64::try_from(time_ms).unwrap() - i64::try_from(now_ms).unwrap() + 500).div_euclid(1_000)
 }
 
-#[cfg(unix)]
 #[test]
 fn a_member_of_etcd_with_a_wrong_clock_is_outvoted() {
     const HOUR: i64 = 3_600;
@@ -476,27 +477,25 @@ fn a_member_of_etcd_with_a_wrong_clock_is_outvoted() {
         let found = seconds_ahead(&members);
         assert!((found - seconds).abs() <= 2, "{clocks:?}: {found}");
     }
-    // Members that do not answer have no vote, and do not make the call longer than its limit.
-    let silent = listen();
-    let members = [member_with_clock(HOUR), silent.1.clone(), member_with_clock(0)];
-    let started = Instant::now();
-    let url = format!("etcd://{}", members.join(","));
-    assert!(open_url(&url, Duration::from_secs(2)).unwrap().now_ms().unwrap().is_some());
-    assert!(started.elapsed() < Duration::from_millis(3_800), "{:?}", started.elapsed());
 }
 
 #[test]
-fn a_reply_cannot_send_the_client_of_etcd_elsewhere() {
-    let ((listener, address), (elsewhere, other)) = (listen(), listen());
-    elsewhere.set_nonblocking(true).unwrap();
-    let server = thread::spawn(move || {
-        let head = format!("307 Temporary Redirect\r\nLocation: http://{other}/v3/kv/range");
-        answer(&listener, Duration::ZERO, &head, "");
-    });
-    let error = chain(&open_url(&format!("etcd://{address}"), LONG).unwrap().read("a").unwrap_err());
-    assert!(error.contains("found HTTP status 307"), "{error}");
-    server.join().unwrap();
-    assert!(elsewhere.accept().is_err());
+fn a_silent_member_of_etcd_does_not_keep_the_others_from_a_vote() {
+    use imid_lease::register::{EtcdRegister, Register};
+    let fixed = |date: &'static str| member(vec![Answer::empty()], move || date.to_owned());
+    let [wrong, right] = ["Thu, 01 Jan 1970 00:00:00 GMT", "Thu, 29 Feb 2024 23:59:59 GMT"].map(fixed);
+    let (_silent, silent) = listen();
+    // The clock here is later than both.
+    let url = format!("etcd://{wrong},{silent},{right}");
+    let mut register = EtcdRegister::from_url(&url).unwrap().time_limit(Duration::from_secs(6));
+    register.read("a").unwrap();
+    let begun = Instant::now();
+    let now_ms = register.now_ms().unwrap().unwrap();
+    let took = begun.elapsed();
+    // The silent one was waited for, and not for longer than the call may take.
+    assert!(took >= Duration::from_secs(2) && took < Duration::from_secs(6), "{took:?}");
+    let expected_ms = 1_709_251_199_500 + u64::try_from(took.as_millis()).unwrap() / 2;
+    assert!(now_ms.abs_diff(expected_ms) < 500, "{now_ms}, expected {expected_ms}");
 }
 
 /// With all features there are two providers, and then the process says which.

@@ -3,6 +3,9 @@
 #[path = "../../../imid-lease/tests/tls/certificates.rs"]
 #[allow(dead_code, reason = "other tests expire and replace certificates")]
 mod certificates;
+#[cfg(feature = "etcd")]
+#[path = "../../../imid-lease/tests/member/mod.rs"]
+mod member;
 
 use std::env;
 use std::fs;
@@ -306,27 +309,13 @@ fn json_has_what_the_text_has() {
     other.close();
 }
 
-/// Answers each request as an empty etcd does, with a clock that is so far ahead. Returns its host and port.
+/// Starts an empty etcd with a clock that is so far ahead. Returns its host and port.
 #[cfg(feature = "etcd")]
 fn empty_etcd(lead_s: i64) -> String {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut stream = std::io::BufReader::new(stream.unwrap());
-            let mut len = 0;
-            for line in std::io::BufRead::lines(&mut stream).map_while(Result::ok).take_while(|line| !line.is_empty()) {
-                let line = line.to_ascii_lowercase();
-                len = line.strip_prefix("content-length: ").map_or(len, |len| len.parse().unwrap());
-            }
-            stream.read_exact(&mut vec![0; len]).unwrap();
-            let date = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(lead_s);
-            let date = date.strftime("%a, %d %b %Y %H:%M:%S GMT");
-            let head = format!("HTTP/1.1 200 OK\r\nDate: {date}\r\nContent-Length: 13\r\nConnection: close\r\n\r\n");
-            stream.get_mut().write_all(format!("{head}{{\"header\":{{}}}}").as_bytes()).unwrap();
-        }
-    });
-    address
+    member::member(vec![member::Answer::empty()], move || {
+        let date = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(lead_s);
+        date.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+    })
 }
 
 #[cfg(feature = "etcd")]

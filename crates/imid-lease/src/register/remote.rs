@@ -92,7 +92,7 @@ impl Settings {
 
 /// A server and at most one connection to it.
 pub(crate) struct Remote<S: Server> {
-    server: S,
+    pub(crate) server: S,
     /// Kind, host and port, for errors.
     place: String,
     pub(crate) settings: Settings,

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-#[cfg(all(any(feature = "etcd", feature = "mysql"), feature = "tls"))]
+#[cfg(all(feature = "mysql", feature = "tls"))]
 pub(crate) use self::config::Files;
 #[cfg(all(feature = "postgres", feature = "tls"))]
 pub(crate) use self::config::failure_of;
@@ -13,11 +13,11 @@ use super::query::Words;
 /// Which CAs a connection trusts, and which certificate it presents to a server that asks for one.
 ///
 /// Without [`roots`](Self::roots) these are the system's CAs: the files that OpenSSL would use, `SSL_CERT_FILE` and `SSL_CERT_DIR`
-/// included. The certificate must match the host in the URL. Files are PEM and are read for each new connection (for etcd, at the
-/// first call and after an error), so renewed certificates need no restart.
+/// included. The certificate must match the host in the URL. Files are PEM and are read for each new connection,
+/// so renewed certificates need no restart.
 ///
-/// Alternatively, convert your own `rustls::ClientConfig` with `Tls::from` (feature `rustls-0_23`). PostgreSQL and Redis accept
-/// one. The clients of MySQL, etcd and ZooKeeper build their own, so every call then returns an error.
+/// Alternatively, convert your own `rustls::ClientConfig` with `Tls::from` (feature `rustls-0_23`). PostgreSQL, etcd and Redis
+/// accept one. The clients of MySQL and ZooKeeper build their own, so every call then returns an error.
 ///
 /// ```no_run
 /// use imid_lease::register::{PostgresRegister, Tls};
@@ -31,7 +31,7 @@ use super::query::Words;
 ///
 /// It needs the feature `tls` and a rustls crypto provider: the one installed for the process
 /// (`rustls::crypto::CryptoProvider::install_default`), or else that of the feature `tls-ring` or `tls-aws-lc-rs`. Without a
-/// provider, or with both features and none installed, every call returns an error. The clients of MySQL, etcd and ZooKeeper use
+/// provider, or with both features and none installed, every call returns an error. The clients of MySQL and ZooKeeper use
 /// only the installed provider, so the feature installs its own. If your program installs one, do so before you open a register.
 #[derive(Clone, Debug, Default)]
 pub struct Tls {

@@ -2,8 +2,6 @@
 
 #[path = "../chain/mod.rs"]
 mod chain;
-#[cfg(feature = "etcd")]
-mod etcd;
 mod faults;
 mod laws;
 mod proxy;
@@ -75,10 +73,6 @@ const SETTINGS: &[(&str, &str, Law)] = &[
     ("mysql", "a_read_only_server_is_refused", settings::mysql_read_only),
     ("redis", "is_always_weak", settings::redis_weak),
     ("redis", "a_replica_is_refused", settings::redis_replica),
-    #[cfg(feature = "etcd")]
-    ("etcd", "a_deleted_record_is_not_listed", etcd::a_deleted_record_is_not_listed),
-    #[cfg(feature = "etcd")]
-    ("etcd", "a_list_after_another_transfers_what_has_changed", etcd::a_list_after_another_transfers_what_has_changed),
 ];
 
 fn main() -> ExitCode {

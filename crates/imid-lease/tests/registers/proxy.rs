@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -19,7 +19,6 @@ struct Shared {
     streams: Mutex<Vec<TcpStream>>,
     loses_replies: AtomicBool,
     holds_replies: AtomicBool,
-    replied: AtomicUsize,
 }
 
 impl Proxy {
@@ -31,7 +30,6 @@ impl Proxy {
             streams: Mutex::default(),
             loses_replies: AtomicBool::new(false),
             holds_replies: AtomicBool::new(false),
-            replied: AtomicUsize::new(0),
         });
         let accepting = Arc::clone(&shared);
         thread::spawn(move || {
@@ -40,13 +38,12 @@ impl Proxy {
                 let ends = [&client, &server].map(|stream| stream.try_clone().unwrap());
                 accepting.streams.lock().unwrap().extend(ends);
                 let (client_2, server_2) = (client.try_clone().unwrap(), server.try_clone().unwrap());
-                thread::spawn(move || forward(client_2, server_2, |_| false));
+                thread::spawn(move || forward(client_2, server_2, || false));
                 let shared = Arc::clone(&accepting);
-                let is_lost = move |count| {
+                let is_lost = move || {
                     while shared.holds_replies.load(Ordering::SeqCst) {
                         thread::sleep(Duration::from_millis(1));
                     }
-                    shared.replied.fetch_add(count, Ordering::SeqCst);
                     shared.loses_replies.load(Ordering::SeqCst)
                 };
                 thread::spawn(move || forward(server, client, is_lost));
@@ -62,12 +59,6 @@ impl Proxy {
         }
     }
 
-    /// Returns how many bytes the server has sent.
-    #[allow(dead_code, reason = "only the tests of etcd ask")]
-    pub(crate) fn replied(&self) -> usize {
-        self.shared.replied.load(Ordering::SeqCst)
-    }
-
     /// From now on, replies wait until they are no longer held back.
     #[allow(dead_code, reason = "only tests of settings do")]
     pub(crate) fn hold_replies(&self, yes: bool) {
@@ -80,10 +71,10 @@ impl Proxy {
     }
 }
 
-fn forward(mut from: TcpStream, mut to: TcpStream, is_lost: impl Fn(usize) -> bool) {
+fn forward(mut from: TcpStream, mut to: TcpStream, is_lost: impl Fn() -> bool) {
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = from.read(&mut buffer) {
-        if !is_lost(count) && to.write_all(&buffer[..count]).is_err() {
+        if !is_lost() && to.write_all(&buffer[..count]).is_err() {
             break;
         }
     }

@@ -47,10 +47,11 @@ impl Files {
     fn sign(&self, name: &str, has_expired: bool) {
         let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
         params.distinguished_name = DistinguishedName::new();
-        // etcd with users refuses clients with a common name.
-        params.distinguished_name.push(DnType::OrganizationName, name);
-        // The JSON gateway of etcd is a client of its own server, with the certificate of the server.
-        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.extended_key_usages = vec![match name {
+            "server" => ExtendedKeyUsagePurpose::ServerAuth,
+            _ => ExtendedKeyUsagePurpose::ClientAuth,
+        }];
         if has_expired {
             params.not_before = rcgen::date_time_ymd(2024, 1, 1);
             params.not_after = rcgen::date_time_ymd(2024, 2, 1);

@@ -50,10 +50,7 @@ impl From<Arc<ClientConfig>> for Tls {
 }
 
 /// The settings of TLS, as they are now. A client takes the configuration, or what it was made from.
-#[cfg_attr(
-    not(all(feature = "etcd", feature = "mysql", feature = "zookeeper")),
-    allow(dead_code, reason = "see above")
-)]
+#[cfg_attr(not(all(feature = "mysql", feature = "zookeeper")), allow(dead_code, reason = "see above"))]
 pub(crate) struct Files {
     pub(crate) config: Arc<ClientConfig>,
     /// The trusted CAs.
