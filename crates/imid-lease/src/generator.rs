@@ -767,7 +767,7 @@ impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Tenant for LaneTenant
         // Also where the time reached is not ahead: the clock can step back before the first reading of the new generator.
         let now = || before.clock().refresh().unwrap_or(0);
         let (now_ms, behind) = (now(), millis(before.stats().behind));
-        let reached_ms = now_ms.max(now()) + behind + u64::from(behind > 0);
+        let reached_ms = now_ms.max(now()) + behind;
         let grant = Grant { floor_ms: grant.lane_floor_ms.max(reached_ms), ..grant };
         let Ok(granted) = build(&self.0.clock, &self.0.settings, self.0.lane_bits, grant) else {
             // `open` has built one with the same settings. Callers would wait for this one forever.

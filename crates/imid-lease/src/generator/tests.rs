@@ -102,6 +102,22 @@ fn a_lane_starts_at_the_time_or_at_its_floor_and_after_what_was_observed() {
 }
 
 #[test]
+fn the_next_lane_starts_after_the_last_id_while_the_time_is_ahead_of_the_clock() {
+    // Each generator begins a little later, by chance.
+    for _ in 0..200 {
+        let (mut tenant, _) = tenant();
+        tenant.start(grant(5, 0));
+        last(&tenant).observe(MessageId::last_at(T + 300).unwrap()).unwrap();
+        let before = last(&tenant).generate(room()).unwrap();
+        tenant.seal();
+        // A lesser lane sorts before it in the same millisecond.
+        tenant.start(grant(1, 0));
+        let after = last(&tenant).generate(room()).unwrap();
+        assert!(before.timestamp_ms() > T + 300 && before < after, "{before:?} {after:?}");
+    }
+}
+
+#[test]
 fn a_generator_that_is_closed_starts_sealed() {
     let (mut tenant, _) = tenant();
     tenant.0.close();
