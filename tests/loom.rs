@@ -9,7 +9,7 @@ mod support;
 
 use core::time::Duration;
 
-use imid::clock::{Clock, ClockError, SystemClock};
+use imid::clock::{Clock, ClockError, ManualClock, SystemClock};
 use imid::generator::{Builder, GenerateError, Lane};
 use imid::{Generator, IdParts, MessageId};
 use loom::sync::Arc;
@@ -253,6 +253,28 @@ fn the_first_calls_share_one_seed() {
     });
 }
 
+/// The words are loaded before the clock is read, whose word a thread can see late here. In the other order, a time that another
+/// thread has minted at in between would look like a step back.
+#[test]
+fn a_clock_that_goes_on_beside_a_call_is_not_a_step_back() {
+    model(2, || {
+        let ids = narrow().max_lead(Duration::ZERO).max_rollback(Duration::ZERO).clock(ManualClock::new(T));
+        let ids = Arc::new(ids.build().unwrap());
+        // The millisecond is full, so the next call reads the clock again.
+        (0..2).for_each(|_| _ = ids.generate(session(0)).unwrap());
+        let other = Arc::clone(&ids);
+        let thread = thread::spawn(move || {
+            other.clock().set(T + 1);
+            other.generate(session(0)).unwrap()
+        });
+        match ids.generate(session(0)) {
+            Ok(id) => assert_eq!(ms(id), 1),
+            Err(error) => assert!(error.is_overload(), "{error}"),
+        }
+        thread.join().unwrap();
+    });
+}
+
 #[test]
 fn two_stripes_share_the_time_and_nothing_else() {
     model(1, || {
@@ -467,6 +489,29 @@ fn a_close_returns_an_end_past_what_is_minted_below_a_new_ceiling() {
             assert!(id.timestamp_ms() < end, "{id:?} after {end}");
         }
     });
+}
+
+/// The same where a call that is refused has published the new ceiling, and an addition is the first step that depends on it.
+#[test]
+fn a_close_returns_an_end_past_what_an_addition_took_below_a_new_ceiling() {
+    for after in [None, MessageId::last_at(T).ok()] {
+        model(2, move || {
+            let ids = narrow().max_lead(Duration::from_millis(1)).ceiling_ms(T + 1).clock(clock(T)).build().unwrap();
+            let ids = Arc::new(ids);
+            // All stamps below the old ceiling.
+            ids.batch(session(0), 2).unwrap().for_each(drop);
+            let other = Arc::clone(&ids);
+            let thread = thread::spawn(move || {
+                other.raise_ceiling_ms(T + 9);
+                assert!(other.batch(session(0), 3).is_err(), "more than the lead");
+                other.generate_after(after, session(0))
+            });
+            let end = ids.close().unwrap();
+            if let Ok(id) = thread.join().unwrap() {
+                assert!(id.timestamp_ms() < end, "{id:?} after {end}");
+            }
+        });
+    }
 }
 
 /// Of two threads that reach the ceiling together, one can take the stamp at it and drop it. The end is the last ID all the same.

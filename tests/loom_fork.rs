@@ -22,6 +22,7 @@ use self::support::{T, session};
 #[test]
 fn a_fork_between_a_load_and_an_addition_repeats_no_stamp() {
     memory_that_parent_and_child_share();
+    two_threads_of_a_child();
     a_lane_that_is_copied();
     memory_that_is_copied(false);
     memory_that_is_copied(true);
@@ -41,6 +42,19 @@ fn memory_that_parent_and_child_share() {
         assert!(childs.timestamp_ms() > T, "the child begins after the millisecond that it inherited");
         let late = thread.join().unwrap();
         assert!(first < late && late != childs);
+    });
+}
+
+/// Two threads of a child begin together. Whoever finds it begun finds where it begins.
+fn two_threads_of_a_child() {
+    model(1, || {
+        let ids = Arc::new(Generator::builder().seed(T).clock(ManualClock::new(T)).build().unwrap());
+        let first = ids.generate(session(0)).unwrap();
+        forget_the_process();
+        let other = Arc::clone(&ids);
+        let thread = thread::spawn(move || other.generate(session(0)).unwrap());
+        let (own, late) = (ids.generate(session(0)).unwrap(), thread.join().unwrap());
+        assert!(first.timestamp_ms() < own.timestamp_ms().min(late.timestamp_ms()) && own != late);
     });
 }
 
