@@ -199,11 +199,13 @@ control() {
 # from it there must be duplicates, and with it none. It is a rule (see unprotected.sh), or must_exist, which is an option of the
 # processes. The function `clear_register` empties the register, and `create_space` creates the space in it.
 attack() {
-  local name=$1 fault=$2 protection=$3 run protected=$soak
-  for run in without with; do
+  local name=$1 fault=$2 protection=$3 run found=0 protected=$soak
+  # On a busy machine the fault can miss its moment, so the control has three tries.
+  for run in without-1 without-2 without-3 with; do
+    [[ $run = with || $found = 0 ]] || continue
     clear_register
     case $run-$protection in
-      without-rule) soak=$target/unprotected/soak ;;
+      without-*-rule) soak=$target/unprotected/soak ;;
       with-must_exist) export IMID_SOAK_MUST_EXIST=1; create_space ;;
     esac
     start_workers "$folder/$fault-$run" lease
@@ -214,11 +216,12 @@ attack() {
     soak=$protected
     unset IMID_SOAK_MUST_EXIST
     check_ids
-    echo "$store: $name, $run ${protection/rule/the rule}: $count IDs, $duplicates duplicates"
+    echo "$store: $name, ${run%-*} ${protection/rule/the rule}: $count IDs, $duplicates duplicates"
     if [ $run = with ]; then
       [ "$duplicates$out_of_order" = 00 ] && [ "$count" -gt 0 ]
     else
-      [ "$duplicates" -gt 0 ] || { echo "clusters.sh: $store: no duplicates without ${protection/rule/the rule}, so the check proves nothing" >&2; return 1; }
+      found=$duplicates
+      [[ $run-$found != without-3-0 ]] || { echo "clusters.sh: $store: no duplicates without ${protection/rule/the rule}, so the check proves nothing" >&2; return 1; }
     fi
   done
 }

@@ -16,7 +16,8 @@ import pathlib, sys
 for name, old, new in [
     ("register/mysql.rs", 'Commit::Unknown => Err("the server has acknowledged a commit that no replica has confirmed".into()),',
      "Commit::Unknown => Ok(()),"),
-    ("register/postgres.rs", "client.check_wait(row.try_get(1)?, row.try_get(2)?).await?;", ""),
+    ("register/postgres.rs", "client.check_wait(row.try_get(1)?, row.try_get(2)?).await?;",
+     "_ = client.check_wait(row.try_get(1)?, row.try_get(2)?).await;"),
 ]:
     path = pathlib.Path(sys.argv[1]) / name
     text = path.read_text()
