@@ -189,3 +189,34 @@ fn store_new(word: &AtomicU64, value: u64) {
         word.store(value, Ordering::Release);
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::generator::timeline::tests::{END, IDLE, T, policy};
+
+    #[test]
+    fn a_word_is_lowered_only_if_no_other_thread_has_changed_it() {
+        for (found, seen, value, expected) in [(9, 9, 3, 3), (9, 5, 3, 9), (9, 5, 7, 9), (9, 5, 12, 12), (9, 9, 9, 9)] {
+            let word = AtomicU64::new(found);
+            change(&word, seen, value);
+            assert_eq!(word.into_inner(), expected, "{found}, of which {seen} was seen, to {value}");
+        }
+    }
+
+    /// The mark of another process is a multiple of that away.
+    #[test]
+    fn a_copied_reading_past_2109_is_not_published() {
+        for (copy, reading) in [
+            (None, NOT_STARTED),
+            (Some(T), 7 * fork::UNIT + T),
+            (Some(fork::UNIT), NOT_STARTED),
+            (Some(u64::MAX), NOT_STARTED),
+        ] {
+            let words = Words::new(policy(), 0, END);
+            words.process.store(7 * fork::UNIT, Ordering::Relaxed);
+            words.publish(copy, T, IDLE, IDLE);
+            assert_eq!(words.reading.into_inner(), reading, "{copy:?}");
+        }
+    }
+}
