@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use imid_lease::record::LaneRecord;
 use imid_lease::register::STORES;
 use yaml_rust2::{Yaml, YamlLoader};
 
@@ -21,12 +20,12 @@ fn the_readme_has_the_code_of_the_example() {
 
 const LEASES: &str = include_str!("../../../docs/LEASES.md");
 
-/// The doctests compile the blocks that are not texts.
+/// The doctests compile the blocks.
 #[test]
 fn all_code_of_the_page_for_operators_is_compiled() {
     let fences: Vec<_> =
         LEASES.lines().filter_map(|line| line.strip_prefix("```")).filter(|it| !it.is_empty()).collect();
-    assert_eq!(fences, ["rust,no_run", "rust,ignore", "text"]);
+    assert_eq!(fences, ["rust,no_run", "rust,ignore"]);
 }
 
 /// `ci/chat.sh` compiles and runs it.
@@ -36,12 +35,6 @@ fn the_graceful_stop_is_the_one_of_the_chat() {
     let (block, _) = block.split_once("```").expect("its end");
     let plain = |code: &str| code.lines().map(str::trim).collect::<Vec<_>>().join("\n");
     assert!(plain(include_str!("../../../examples/chat/src/main.rs")).contains(&plain(block.trim())), "{block}");
-}
-
-#[test]
-fn the_record_of_a_lane_on_the_page_for_operators_is_one() {
-    let line = LEASES.lines().find(|line| line.starts_with("imid-lease/1 lane ")).expect("the page shows a record");
-    assert_eq!(LaneRecord::parse(line).expect("a record").to_string(), line);
 }
 
 /// Returns a column of the table with this head: the text of each row, without links.
