@@ -5,8 +5,9 @@
 # lose a lane.
 #   ci/fleets.sh [PROCESSES [BITS [STORE [LOAD]]]]    1,000 processes on 1,024 lanes of PostgreSQL, if not said otherwise
 # LOAD is the number of other processes that compute all the time, 0 by default. Of each phase it prints the processor time of the
-# server, of the fleet and of the load, until all mint. STORE is postgres, pgbouncer (PostgreSQL behind it, in transaction mode, with 20 connections) or etcd. PostgreSQL's passwords are
-# SCRAM's. PgBouncer's server_login_retry is 1 s: by default it refuses all clients for 15 s after a login at the server has failed.
+# server, of the fleet and of the load, until all mint. STORE is postgres, pgbouncer (PostgreSQL behind it, in transaction mode, with
+# 20 connections) or etcd. PostgreSQL's passwords are SCRAM's. PgBouncer's server_login_retry is 1 s: by default it refuses all
+# clients for 15 s after a login at the server has failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 count=${1:-1000} bits=${2:-10} store=${3:-postgres} load=${4:-0}
