@@ -42,7 +42,7 @@ if python3 -m venv "$venv" && "$venv/bin/pip" install --quiet --disable-pip-vers
   else
     not_checked "kubernetes.yml by checkov: PyPI cannot be reached"
   fi
-  cargo build --quiet --locked --features tls --manifest-path examples/chat/Cargo.toml --bin imid-chat --target-dir "$target"
+  cargo build --quiet --locked --manifest-path examples/chat/Cargo.toml --bin imid-chat --target-dir "$target"
   cargo build --quiet --locked --release --features postgres,tls-ring --package imid-cli
   bash ci/services.sh run postgres -- "$venv/bin/python" ci/pod.py "$target/debug/imid-chat" "$target/release/imid" "$folder"
 else

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Each example and each recipe runs to its end.
+# Each example and each recipe runs to its end. The recipes take turns (ci/turn.sh).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # The recipes are a workspace of their own, and use the same target folder.
@@ -22,8 +22,7 @@ recipe() {
 }
 # ci/stores.sh makes it.
 python=$CARGO_TARGET_DIR/stores-venv/bin/python
-for recipe in examples/recipes/*.rs; do
-  name=$(basename "$recipe" .rs)
+for name in $(basename -s .rs -a examples/recipes/*.rs | bash ci/turn.sh recipes 3); do
   echo "--- recipes/$name"
   recipe build "$name" --bin "$name"
   server=()
@@ -32,8 +31,8 @@ for recipe in examples/recipes/*.rs; do
   # It prints what is not checked, if there is no server.
   [ "$name" != sqlx_pool ] || server=(bash ci/services.sh run postgres --)
   "${server[@]}" "$CARGO_TARGET_DIR/debug/$name" </dev/null
+  [ "$name" != json_schema ] || recipe test json_schema --test json_schema
 done
-recipe test json_schema --test json_schema
 
 # The commands of docs/MIGRATING.md about Parquet, with DuckDB from PyPI.
 echo "--- parquet"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Each fuzz target builds without a warning and finds no fault: in the inputs of fuzz/corpus, in the same 5,000 runs each time, and in
-# some seconds with a seed that is the date: ci/fuzz.sh [SECONDS], default 10. IMID_CI_SEED=20261123 ci/fuzz.sh begins as on that day.
+# some seconds with a seed that is the date: ci/fuzz.sh [SECONDS], default 10. For these seconds the targets take turns (ci/turn.sh).
+# IMID_CI_SEED=20261123 ci/fuzz.sh begins as on that day.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-10}
@@ -23,10 +24,13 @@ log=$(mktemp)
 found=$(mktemp -d) # New inputs. Those of the repository stay few and short.
 trap 'rm -rf "$log" "$found"' EXIT
 targets=$(cargo +nightly fuzz list)
+turn=$(bash ci/turn.sh "fuzz, with a new seed" 3 <<<"$targets")
 for target in $targets; do
   # The log has hundreds of lines of progress. They are printed only after a failure.
   mkdir "$found/$target"
-  for part in "-runs=5000 -seed=1" "-max_total_time=$seconds -seed=$seed"; do
+  parts=("-runs=5000 -seed=1")
+  ! grep -qxF "$target" <<<"$turn" || parts+=("-max_total_time=$seconds -seed=$seed")
+  for part in "${parts[@]}"; do
     # shellcheck disable=SC2086 # two options
     cargo +nightly fuzz run "$target" "$found/$target" "fuzz/corpus/$target" -- $part >"$log" 2>&1 ||
       { cat "$log"; echo "fuzz.sh: $target failed with $part" >&2; exit 1; }

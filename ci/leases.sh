@@ -10,15 +10,12 @@ mapfile -t stores < <(bash ci/services.sh list)
 # Everything is compiled before the servers start, so that they do not run during the compilation. A soak sleeps most of the time, so
 # it needs no release build.
 cargo=(cargo test --all-features)
-# The tool has one provider of TLS, and all features of the workspace have two.
-doctor=(cargo test --package imid-cli --all-features --test cli)
 export IMID_SOAK_PROFILE=dev
 servers=(--test worker_ids_stores --test redis_queue --test leaf_stores --test register_fork --test fork)
 # ci/tests.sh has the default features, without which these are not compiled.
 features=(--test async_calls --test auto_traits --test events --test foreign_code --test metrics --test providers --test segment
   --test segment_fork --test worker_ids --test worker_ids_fork)
 "${cargo[@]}" --test registers "${servers[@]}" "${features[@]}" --lib --example soak --no-run
-"${doctor[@]}" --no-run
 cargo build --all-features --example soak
 cargo build --release --package imid-cli --features postgres,tls-ring
 bash ci/services.sh install "${stores[@]}" || true
@@ -30,7 +27,6 @@ log=$folder/log
 "${cargo[@]}" --lib register
 bash ci/services.sh run "${stores[@]}" -- "${cargo[@]}" --test registers 2>&1 | tee "$log"
 bash ci/services.sh run "${stores[@]}" -- "${cargo[@]}" "${servers[@]}"
-bash ci/services.sh run "${stores[@]}" -- "${doctor[@]}" doctor
 tested=$(sed -n 's/^test \([a-z]*\)::.* ok$/\1/p' "$log" | sort | uniq -c | awk '{ printf " %s (%d laws)", $2, $1 }')
 mapfile -t skipped < <(sed -n 's/^skipped: registers::\([a-z]*\):.*/\1/p' "$log")
 

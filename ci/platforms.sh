@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The tests pass on other processors and systems, in emulators: ci/platforms.sh [[short] TARGET...]. `ci/platforms.sh list` names
 # the targets. `short` runs the tests that a processor or a system can break, instead of all. Without an argument it runs the
-# short sets of the targets for which nothing compiles std; ci/platforms_std.sh runs those of the others. docs/PLATFORMS.md has the
-# results. `with COMMAND...` runs a command with the Rust that compiles std, and ends with 3 if there is none.
+# short sets of the targets for which nothing compiles std, and the processors take turns (ci/turn.sh); ci/platforms_std.sh runs
+# those of the others. docs/PLATFORMS.md has the results. `with COMMAND...` runs a command with the Rust that compiles std, and
+# ends with 3 if there is none.
 #
 # It needs Debian 12 on x86-64, apt-get and access to its packages, crates.io and PyPI; no rights of root. Rust, cross compilers
 # and emulators are unpacked into target/platforms (5 GB), whatever else the machine has; only Chromium is installed, if it can be.
@@ -18,7 +19,11 @@ case ${1-} in
   list) printf '%s\n' "${without_std[@]}" "${with_std[@]}" "${by_hand[@]}"; exit ;;
   short) short=1; shift ;;
   std) short=1; set -- "${with_std[@]}" ;;
-  '') short=1; may_build_std=; set -- "${without_std[@]}" ;;
+  '')
+    short=1 may_build_std=
+    mapfile -t turn < <(printf '%s\n' "${without_std[@]:1}" | bash ci/turn.sh platforms 2)
+    set -- "${without_std[0]}" "${turn[@]}"
+    ;;
 esac
 # The files of tests of the short sets: what a system can break, and what a processor can: byte order, widths, alignment,
 # atomics, forks.

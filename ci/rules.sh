@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Each rule of the lease protocol is needed: it is taken away from a copy of the source, and then a schedule of the
-# model (crates/imid-lease/src/simulation) must show the fault within two minutes: ci/rules.sh [NAME | all]. With a name, only the
-# rules whose names contain it; without an argument, the third of the rules whose turn it is on this day (IMID_CI_SEED sets the day).
+# model (crates/imid-lease/src/simulation) must show the fault within two minutes: ci/rules.sh [NAME]. With a name, only the rules
+# whose names contain it; without one, the third of the rules whose turn it is (ci/turn.sh).
 # The rules that are kept outside of the engine are in src/simulation/rules.rs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,7 +13,7 @@ done | xargs -0 cp --parents -t "$folder"
 # One target folder for all mutants, so that only the library is compiled again.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/rules CARGO_INCREMENTAL=1 IMID_LEASE_SCHEDULES=${IMID_LEASE_SCHEDULES:-500}
 
-python3 - "$folder" "${1:-}" "${IMID_CI_SEED:-$(date -u +%Y%m%d)}" <<'PYTHON'
+python3 - "$folder" "${1:-}" <<'PYTHON'
 import pathlib, re, subprocess, sys, time
 
 ENGINE = pathlib.Path(sys.argv[1]) / "crates/imid-lease/src/engine"
@@ -138,11 +138,12 @@ def run():
     output, passed = tests()
     if not passed:
         sys.exit(f"rules.sh: the model fails with all rules:\n{output}")
-    missed, wanted, day = [], sys.argv[2], int(sys.argv[3])
-    if not wanted:
-        print(f"not checked: rules: the two thirds of the {len(RULES)} rules that have another day ('rules.sh all' has them)")
-    for turn, (name, without, faults, patches) in enumerate(RULES):
-        if turn % 3 != day % 3 if not wanted else wanted != "all" and wanted not in name:
+    missed, wanted = [], [rule[0] for rule in RULES if sys.argv[2] in rule[0]]
+    if not sys.argv[2]:
+        turn = subprocess.run(["bash", "ci/turn.sh", "rules", "3"], input="\n".join(wanted), text=True, stdout=subprocess.PIPE, check=True)
+        wanted = turn.stdout.split()
+    for name, without, faults, patches in RULES:
+        if name not in wanted:
             continue
         before = {}
         for file, old, new in patches:

@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
 # TLS of each register on real servers, with authorities and certificates that the test makes, and PgBouncer and HAProxy between
-# a lease and PostgreSQL. Prints which case passed for which store.
+# a lease and PostgreSQL; and `imid lane doctor` on these servers. Prints which case passed for which store.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mapfile -t stores < <(bash ci/services.sh list)
 
-# Everything is compiled before the servers start. The crates are those of ci/features.sh.
-printf -v features 'imid-lease/%s,' redis-queue rustls-0_23 segment tls-ring "${stores[@]}"
+# Everything is compiled before the servers start. The tool brings the features of the same names of imid-lease.
+printf -v features '%s,' imid-lease/{redis-queue,rustls-0_23,segment} imid-cli/tls-ring "${stores[@]/#/imid-cli/}"
 cargo=(cargo test --features "$features" --test tls)
-"${cargo[@]}" --test urls --no-run
+"${cargo[@]}" --test urls --test cli --no-run
 bash ci/services.sh install "${stores[@]}" pgbouncer haproxy || true
 
 cargo test --features "$features" --test urls
+bash ci/services.sh run "${stores[@]}" -- cargo test --features "$features" --test cli doctor
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 bash ci/services.sh run "${stores[@]}" -- "${cargo[@]}" 2>&1 | tee "$log"
