@@ -64,7 +64,7 @@ struct Present {
     record: LaneRecord,
     /// When `record` was first known.
     since_ms: u64,
-    /// The attempts since the last acknowledged one, with their records. The acknowledged one is included.
+    /// The latest attempts since the last acknowledged one, with their records. The acknowledged one is included.
     attempts: Vec<(u64, LaneRecord)>,
     /// How many milliseconds were left below the ceiling at the last acknowledgement.
     room_ms: u64,
@@ -162,7 +162,9 @@ pub(crate) struct Engine {
     /// For which call they are being listed, and were listed last.
     looking_for_ms: u64,
     answered_ms: u64,
+    /// Of all calls, and of writes alone: a store can refuse these and answer reads, as when its disk is full.
     backoff: Backoff,
+    write_backoff: Backoff,
     /// When it was last asked for an action: if that is a call, when the call began.
     polled_at_ms: u64,
     /// When the lanes were listed, and when to list them again.
@@ -220,6 +222,7 @@ impl Engine {
             acknowledged_at_ms: None,
             attempted_at_ms: None,
             backoff: Backoff::default(),
+            write_backoff: Backoff::default(),
             polled_at_ms: 0,
             listed_at_ms: 0,
             look_at_ms: 0,
@@ -351,13 +354,13 @@ impl Engine {
 
     /// Returns the wait after a call that has failed. The store may be overloaded by all who wait, so those who have no room
     /// to mint leave it to those who have, and who has waited long for an answer in vain is away for about as long.
-    fn gap_ms(&self, at: Moment) -> u64 {
+    fn gap_ms(&self, at: Moment, backoff: Backoff) -> u64 {
         let reached_ms = self.used_until_ms.max(at.now_ms.unwrap_or(0));
         let has_room = self.present.as_ref().is_some_and(|present| present.ceiling_ms > reached_ms);
         let horizon_ms = self.config.horizon_ms;
         let longest_ms = if has_room { horizon_ms / 8 } else { horizon_ms.min(LONGEST_GAP_MS) };
         let took_ms = at.mono_ms.saturating_sub(self.polled_at_ms).min(longest_ms);
-        jittered(self.random, self.backoff.wait_ms(longest_ms).max(took_ms)).max(SHORTEST_GAP_MS)
+        jittered(self.random, backoff.wait_ms(longest_ms).max(took_ms)).max(SHORTEST_GAP_MS)
     }
 
     fn stop(&mut self, why: Stopped) {

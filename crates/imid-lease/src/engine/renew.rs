@@ -13,6 +13,9 @@ const MOST_MARGIN_MS: u64 = 1_000;
 /// next one is late by this.
 pub(crate) const FOLLOW_GAP_MS: u64 = 10;
 
+/// How many attempts to write are remembered. If an older one takes effect after all, the lane counts as lost.
+const MOST_ATTEMPTS: usize = 1_024;
+
 /// How often the time between two lists is doubled, while they show nothing that calls ask for: to 0.64 s.
 const MOST_DOUBLINGS: u32 = 6;
 
@@ -132,6 +135,9 @@ impl Engine {
         let Some(present) = &mut self.present else { return Action::Done };
         let (seen, value) = (present.record.to_string(), record.to_string());
         present.attempts.push((attempt, record));
+        if present.attempts.len() > MOST_ATTEMPTS {
+            present.attempts.remove(0);
+        }
         Action::Write { attempt, key, seen: Some(seen), value }
     }
 

@@ -27,12 +27,12 @@ impl Engine {
                         self.listed_at_ms = at.mono_ms;
                         self.look(at, &records);
                     }
-                    Err(_) => self.step = Step::Look { at_ms: at.mono_ms + self.gap_ms(at) },
+                    Err(_) => self.step = Step::Look { at_ms: at.mono_ms + self.gap_ms(at, self.backoff) },
                 }
             }
             Reply::Read(read) => {
                 self.backoff.note(read.is_ok());
-                let again_ms = at.mono_ms + self.gap_ms(at);
+                let again_ms = at.mono_ms + self.gap_ms(at, self.backoff);
                 match (&self.step, read) {
                     (Step::Checking, Ok(text)) => self.check(at, text.as_deref()),
                     (Step::Checking, Err(_)) => self.step = Step::Check { at_ms: again_ms },
@@ -61,7 +61,8 @@ impl Engine {
             return;
         }
         self.backoff.note(outcome != Outcome::Unknown);
-        let again_ms = at.mono_ms + self.gap_ms(at);
+        self.write_backoff.note(outcome != Outcome::Unknown);
+        let again_ms = at.mono_ms + self.gap_ms(at, self.write_backoff);
         match std::mem::replace(&mut self.step, Step::Keep) {
             Step::Describing { .. } => {
                 let at_ms = if outcome == Outcome::Unknown { again_ms } else { at.mono_ms };

@@ -280,6 +280,58 @@ fn who_holds_a_lane_and_gets_no_answer_asks_often_while_it_has_room_to_mint() {
     assert_eq!(waits_ms, [100, 200, 400, 800, 1_250, 1_250, 1_250, 1_250, 1_250, 10_000]);
 }
 
+/// Refuses the write that the engine tries, and returns for how long it waits then.
+fn refuse(engine: &mut Engine, mono_ms: u64) -> u64 {
+    let write = engine.poll(at(mono_ms), u128::MAX);
+    written(engine, at(mono_ms), &write, Outcome::Unknown);
+    let Action::Sleep { until_ms } = engine.poll(at(mono_ms), u128::MAX) else { panic!("it does not wait") };
+    until_ms - mono_ms
+}
+
+/// As those of a store whose disk is full.
+#[test]
+fn writes_that_are_refused_are_tried_ever_more_seldom_although_reads_are_answered() {
+    let (mut holder, mut mono_ms) = (holder(10_000, 1_000), 3_500);
+    let found = holder.present.as_ref().unwrap().record.to_string();
+    let waits_ms = [0; 11].map(|_| {
+        let pause_ms = refuse(&mut holder, mono_ms);
+        mono_ms += pause_ms;
+        assert!(matches!(holder.poll(at(mono_ms), 0), Action::Read { .. }));
+        holder.reply(at(mono_ms), Reply::Read(Ok(Some(found.clone()))));
+        pause_ms
+    });
+    assert_eq!(waits_ms, [100, 200, 400, 800, 1_250, 1_250, 1_250, 1_250, 1_250, 10_000, 10_000]);
+    let (mut seeker, mut mono_ms) = (engine(0, 10_000, 1_000), 1_000);
+    let waits_ms = [0; 8].map(|_| {
+        assert_eq!(seeker.poll(at(mono_ms), 0), Action::List);
+        seeker.reply(at(mono_ms), listed(0, 0, 0, 0));
+        let pause_ms = refuse(&mut seeker, mono_ms);
+        mono_ms += pause_ms;
+        pause_ms
+    });
+    assert_eq!(waits_ms, [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000]);
+}
+
+#[test]
+fn the_latest_attempts_are_remembered_and_an_older_one_that_takes_effect_is_a_lost_lane() {
+    let (mut engine, mut values) = (holder(10_000, 1_000), Vec::new());
+    let found = engine.present.as_ref().unwrap().record.to_string();
+    for mono_ms in (0..1_100).map(|round| 20_000 * (1 + round)) {
+        // What has no effect is read again.
+        engine.reply(at(mono_ms), Reply::Read(Ok(Some(found.clone()))));
+        let write = engine.poll(at(mono_ms), 0);
+        written(&mut engine, at(mono_ms), &write, Outcome::Unknown);
+        let Action::Write { value, .. } = write else { panic!("{write:?}") };
+        values.push(value);
+        assert!(matches!(engine.poll(at(mono_ms + 15_000), 0), Action::Read { .. }));
+    }
+    for (value, lost) in [(&values[75], 1), (&values[76], 0), (&values[1_099], 0)] {
+        let mut engine = engine.clone();
+        engine.reply(at(30_000_000), Reply::Read(Ok(Some(value.clone()))));
+        assert_eq!(engine.counts().0, lost, "{value}");
+    }
+}
+
 const OTHER_SPACE: [&str; 2] = ["space=0f8f", "space=1f8f"];
 
 #[test]
