@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
@@ -55,7 +56,11 @@ impl<T: Send + 'static> Worker<T> {
         let of_thread = Arc::clone(&new);
         thread::Builder::new().name("imid-register".into()).spawn(move || {
             let made = catch_unwind(AssertUnwindSafe(work));
-            let made = made.map_err(|_| io::Error::other(format!("{what} has panicked")));
+            let made = made.map_err(|panic| {
+                // Not dropped, because that can also panic.
+                mem::forget(panic);
+                io::Error::other(format!("{what} has panicked"))
+            });
             *lock(&of_thread.made) = Some((made, Instant::now()));
             of_thread.done.notify_all();
         })?;
@@ -104,6 +109,7 @@ impl<T> fmt::Debug for Worker<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::panic::panic_any;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc;
 
@@ -137,9 +143,18 @@ mod tests {
 
     #[test]
     fn a_panic_is_an_error_and_the_next_attempt_begins_anew() {
+        /// What is thrown. Its drop panics as well.
+        struct Payload;
+        impl Drop for Payload {
+            fn drop(&mut self) {
+                panic!("on purpose");
+            }
+        }
         let worker = Worker::default();
-        let error = worker.run(Deadline::of(LONG), "it", || panic!("no")).unwrap_err();
-        assert_eq!(error.to_string(), "it has panicked");
+        for throw in [|| panic!("on purpose"), || panic_any(Payload)] {
+            let error = worker.run(Deadline::of(LONG), "it", throw).unwrap_err();
+            assert_eq!(error.to_string(), "it has panicked");
+        }
         assert_eq!(worker.run(Deadline::of(LONG), "it", || 7).unwrap(), 7);
     }
 
