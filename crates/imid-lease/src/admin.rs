@@ -31,7 +31,7 @@ use crate::register::{Register, RegisterError};
 use crate::space::{Space, SpaceError};
 
 /// How often a record that others write at the same time is read again.
-const MOST_TRIES: u32 = 100;
+pub(crate) const MOST_TRIES: u32 = 100;
 
 /// A space and its lanes, as they were read from the register.
 #[derive(Clone, PartialEq, Eq, Debug)]

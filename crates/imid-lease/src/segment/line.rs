@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::error::{SegmentError, SegmentKind};
 use super::{Block, BlockError, refused};
+use crate::admin::MOST_TRIES;
 use crate::record::{FORMAT, Fields, Name, RecordError, Token};
 use crate::{Promise, Register};
 
@@ -48,7 +49,7 @@ pub(super) fn blocks<R: Register>(
     }
     let key = LineRecord::key(&name);
     Ok(move |length: Option<i64>| {
-        loop {
+        for _ in 0..MOST_TRIES {
             let seen = register.read(&key)?;
             if let Promise::Weak(reason) = register.promise() {
                 return Err(refused(format!("the register can lose acknowledged writes: {reason}")));
@@ -65,6 +66,7 @@ pub(super) fn blocks<R: Register>(
                 return Ok(Block { end, step: step.into() });
             }
         }
+        Err(SegmentError::from(SegmentKind::Busy { key: key.clone() }).into())
     })
 }
 
@@ -97,8 +99,42 @@ pub fn recover_line<R: Register + ?Sized>(register: &mut R, name: &str, next: u6
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RegisterError;
 
     const LINE: &str = "imid-lease/1 line next=1001 token=0000000000000abc";
+
+    /// A register that reads and never writes, as with row security.
+    struct Refusing(u32);
+
+    impl Register for Refusing {
+        fn read(&mut self, _: &str) -> Result<Option<String>, RegisterError> {
+            Ok(None)
+        }
+
+        fn list(&mut self, _: &str) -> Result<Vec<(String, String)>, RegisterError> {
+            Ok(Vec::new())
+        }
+
+        fn compare_and_set(&mut self, _: &str, _: Option<&str>, _: &str) -> Result<bool, RegisterError> {
+            self.0 += 1;
+            assert!(self.0 <= MOST_TRIES, "it does not end");
+            Ok(false)
+        }
+
+        fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+            Ok(None)
+        }
+
+        fn promise(&self) -> Promise {
+            Promise::Strong
+        }
+    }
+
+    #[test]
+    fn a_record_that_is_never_written_is_an_error() {
+        let error = blocks(Refusing(0), "orders", 10).unwrap()(None).unwrap_err();
+        assert_eq!(error.to_string(), "the record seg/orders is being written by another process");
+    }
 
     #[test]
     fn a_record_reads_as_it_is_written_and_no_beginning_of_it_is_a_record() {
