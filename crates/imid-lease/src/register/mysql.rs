@@ -5,7 +5,7 @@ mod semi_sync;
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 
-use mysql_async::prelude::Queryable;
+use mysql_async::prelude::{FromValue, Queryable};
 use mysql_async::{Conn, Error, Opts, OptsBuilder, Row, UrlError};
 
 use super::query::{Words, check_rest};
@@ -29,7 +29,7 @@ remote_register! {
     ///
     /// A table with text columns, shorter ones, no primary key, or another engine is refused, and so is a read-only server.
     ///
-    /// **Weak** if `innodb_flush_log_at_trx_commit` is not 1, if `innodb_doublewrite` is off, if the binary log is on
+    /// **Weak** if `innodb_flush_log_at_trx_commit` is not 1, if `innodb_doublewrite` is off or `DETECT_ONLY`, if the binary log is on
     /// and `sync_binlog` is not 1, and on a node of a Galera cluster or a member of a replication group, whose commits may be in
     /// memory only.
     ///
@@ -114,12 +114,22 @@ impl Mysql {
             options = options.ssl_opts(ssl_options(tls, tls.files(deadline, Some("MySQL"))?));
         }
         let mut conn = Conn::new(options).await?;
-        let read_only: Option<bool> = conn.query_first("SELECT @@global.read_only").await?;
-        if read_only != Some(false) {
+        let read_only: Option<String> = conn.query_first("SELECT @@global.read_only").await?;
+        if !read_only.is_some_and(|read_only| is_off(&read_only)) {
             return Err("expected a server that takes writes, found one with read_only".into());
         }
         Ok(conn)
     }
+}
+
+/// Returns whether a setting is off. `read_only` is a number, and a word from MariaDB 12.1 on.
+fn is_off(setting: &str) -> bool {
+    ["0", "OFF"].contains(&setting)
+}
+
+/// Returns a column of a row. What the client converts by itself panics where it has another type.
+pub(crate) fn column<T: FromValue>(row: &Row, index: usize) -> Result<T, Failure> {
+    Ok(row.get_opt(index).ok_or("expected a column, found none")??)
 }
 
 /// Takes the TLS parameters out of a URL. `None` is plain text.
@@ -273,12 +283,14 @@ pub(crate) fn is_permanent(failure: &Failure) -> bool {
 
 impl Records for Mysql {
     async fn read(conn: &mut Connection, key: &str) -> Result<Option<String>, Failure> {
-        Ok(conn.exec_first("SELECT value FROM imid_register WHERE name = ?", (key,)).await?)
+        let row: Option<Row> = conn.exec_first("SELECT value FROM imid_register WHERE name = ?", (key,)).await?;
+        row.map(|row| column(&row, 0)).transpose()
     }
 
     async fn list(conn: &mut Connection, prefix: &str) -> Result<Vec<(String, String)>, Failure> {
         let query = "SELECT name, value FROM imid_register WHERE LEFT(name, ?) = ?";
-        Ok(conn.exec(query, (prefix.len(), prefix)).await?)
+        let rows: Vec<Row> = conn.exec(query, (prefix.len(), prefix)).await?;
+        rows.iter().map(|row| Ok((column(row, 0)?, column(row, 1)?))).collect()
     }
 
     async fn compare_and_set(
@@ -385,8 +397,8 @@ fn weaknesses_of(settings: &HashMap<String, String>) -> Vec<String> {
     if !is("innodb_flush_log_at_trx_commit", "1") {
         weaknesses.push("innodb_flush_log_at_trx_commit is not 1, so a crash can lose acknowledged writes".into());
     }
-    if is("innodb_doublewrite", "OFF") {
-        weaknesses.push("innodb_doublewrite is off, so a crash can damage pages".into());
+    if is("innodb_doublewrite", "OFF") || is("innodb_doublewrite", "DETECT_ONLY") {
+        weaknesses.push("innodb_doublewrite does not keep pages, so a crash can damage them".into());
     }
     if is("log_bin", "ON") && !is("sync_binlog", "1") {
         weaknesses.push("sync_binlog is not 1, so a crash can lose acknowledged writes".into());
@@ -404,12 +416,31 @@ fn weaknesses_of(settings: &HashMap<String, String>) -> Vec<String> {
 mod tests {
     use super::*;
 
+    /// Returns how a server with safe settings, but for these, is weak.
+    fn weaknesses(more: &[(&str, &str)]) -> Vec<String> {
+        let settings = [&[("innodb_flush_log_at_trx_commit", "1"), ("innodb_doublewrite", "ON")], more].concat();
+        weaknesses_of(&settings.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+    }
+
+    #[test]
+    fn pages_are_safe_if_they_are_written_twice() {
+        let weak = "innodb_doublewrite does not keep pages, so a crash can damage them";
+        for (setting, is_weak) in
+            [("ON", false), ("DETECT_AND_RECOVER", false), ("fast", false), ("OFF", true), ("DETECT_ONLY", true)]
+        {
+            let expected: &[_] = if is_weak { &[weak] } else { &[] };
+            assert_eq!(weaknesses(&[("innodb_doublewrite", setting)]), expected, "{setting}");
+        }
+    }
+
+    #[test]
+    fn read_only_is_a_number_or_a_word() {
+        assert!(["0", "OFF"].into_iter().all(is_off));
+        assert!(!["1", "ON", "NO_LOCK", "NO_LOCK_NO_ADMIN"].into_iter().any(is_off));
+    }
+
     #[test]
     fn a_member_of_a_cluster_with_several_writers_is_weak() {
-        let weaknesses = |more: &[(&str, &str)]| {
-            let settings = [&[("innodb_flush_log_at_trx_commit", "1"), ("innodb_doublewrite", "ON")], more].concat();
-            weaknesses_of(&settings.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
-        };
         assert_eq!(weaknesses(&[("wsrep_on", "OFF"), ("group_replication_group_name", "")]), [""; 0]);
         let group = "this is a member of a replication group, whose members can answer with old records";
         assert_eq!(weaknesses(&[("group_replication_group_name", "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa")]), [group]);

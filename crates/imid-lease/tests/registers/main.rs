@@ -71,6 +71,7 @@ const SETTINGS: &[(&str, &str, Law)] = &[
     ("mysql", "a_write_that_no_replica_has_is_unknown", settings::mysql_semi_sync),
     ("mysql", "a_table_of_another_kind_is_refused", settings::mysql_table),
     ("mysql", "a_read_only_server_is_refused", settings::mysql_read_only),
+    ("mysql", "a_record_that_is_not_text_is_an_error", settings::mysql_bytes),
     ("redis", "is_always_weak", settings::redis_weak),
     ("redis", "a_replica_is_refused", settings::redis_replica),
 ];

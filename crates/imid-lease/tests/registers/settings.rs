@@ -226,6 +226,17 @@ pub(crate) fn mysql_read_only(store: &Store) {
     assert!(error.ends_with("expected a server that takes writes, found one with read_only"), "{error}");
 }
 
+pub(crate) fn mysql_bytes(store: &Store) {
+    let key = fresh_key();
+    client(store, &format!("INSERT INTO imid_register VALUES ('{key}', x'ff')"));
+    let delete = format!("DELETE FROM imid_register WHERE name = '{key}'");
+    let _undo = Undo(store, &[&delete]);
+    let mut register = store.open();
+    for error in [register.read(&key).unwrap_err(), register.list(&key).unwrap_err()] {
+        assert!(chain(&error).contains("Couldn't convert the value"), "{error:#}");
+    }
+}
+
 pub(crate) fn redis_weak(store: &Store) {
     assert!(promise(store).contains("the loss cannot be noticed"));
 }

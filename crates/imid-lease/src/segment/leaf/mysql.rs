@@ -1,11 +1,11 @@
 //! Leaf's table in MySQL and MariaDB.
 
 use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, TxOpts};
+use mysql_async::{Conn, Row, TxOpts};
 
 use super::checks::{check, is_refusal, no_tag};
 use super::{MYSQL_SELECT, MYSQL_UPDATE};
-use crate::register::mysql::{Mysql, engine, is_permanent, promise_of};
+use crate::register::mysql::{Mysql, column, engine, is_permanent, promise_of};
 use crate::register::remote::{Failure, Remote, Server, Settings, connection_settings};
 use crate::register::worker::Deadline;
 use crate::segment::{Block, BlockError, refused};
@@ -40,14 +40,15 @@ impl MysqlTable {
                 // Without a commit nothing is taken: after an error the connection is closed.
                 let mut transaction = conn.start_transaction(TxOpts::default()).await?;
                 transaction.exec_drop(MYSQL_UPDATE, (step, &tag)).await?;
-                let row: Option<(i64, i64)> = transaction.exec_first(MYSQL_SELECT, (&tag,)).await?;
-                let Some((end, step)) = row else {
+                let row: Option<Row> = transaction.exec_first(MYSQL_SELECT, (&tag,)).await?;
+                let Some(row) = row else {
                     // The update has locked the place of the row, and the connection is not closed before the next call.
                     transaction.rollback().await?;
                     return Err(no_tag(&tag));
                 };
+                let block = Block { end: column(&row, 0)?, step: column(&row, 1)? };
                 transaction.commit().await?;
-                Ok(Block { end, step })
+                Ok(block)
             });
             Ok(block?)
         }
