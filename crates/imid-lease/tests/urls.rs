@@ -440,6 +440,31 @@ fn a_token_that_has_ended_is_replaced_within_the_time_of_the_call() {
     let url = format!("etcd://u:secret@{}", member(refused, String::new));
     let error = open_url(&url, LONG).unwrap().read("a").unwrap_err();
     assert!(error.is_permanent() && chain(&error).ends_with(": wrong (gRPC status 3)"), "{error:#}");
+    // Authentication is disabled.
+    let disabled = vec![Answer { end: &[("grpc-status", "9")], ..Answer::empty() }, Answer::empty()];
+    let url = format!("etcd://u:secret@{}", member(disabled, String::new));
+    assert_eq!(open_url(&url, LONG).unwrap().read("a").unwrap(), None);
+}
+
+/// A process that has no file descriptor left cannot open the connection on which it reads the time, and needs the one that it has.
+#[test]
+fn a_time_of_etcd_that_cannot_be_read_does_not_cost_the_connection() {
+    let no_date: fn() -> String = String::new;
+    let silence: fn() -> String = || {
+        thread::sleep(LONG);
+        String::new()
+    };
+    for (date, limit) in [(no_date, LONG), (silence, Duration::from_secs(2))] {
+        // A new connection would log in again, and its read would be refused.
+        let refused = Answer { end: &[("grpc-status", "3")], ..Answer::empty() };
+        let answers = [vec![Answer::empty(); 3], vec![refused]].concat();
+        let url = format!("etcd://u:secret@{}", member(answers, date));
+        let mut register = open_url(&url, limit).unwrap();
+        assert_eq!(register.read("a").unwrap(), None);
+        let error = register.now_ms().unwrap_err();
+        assert!(error.to_string().starts_with("cannot read the time in etcd at 127.0.0.1:"), "{error}");
+        assert_eq!(register.read("a").unwrap(), None);
+    }
 }
 
 /// Starts a member of etcd whose clock is this far from the system's.

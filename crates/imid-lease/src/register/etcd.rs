@@ -17,7 +17,7 @@ use self::messages::{
     TxnRequest, TxnResponse,
 };
 use super::hosts::{Hosts, Incomplete, User, login};
-use super::remote::{Failure, Records, Remote, Server, Settings, remote_register};
+use super::remote::{Aside, Failure, Records, Remote, Server, Settings, remote_register};
 use super::worker::Deadline;
 use super::{Promise, RegisterError};
 use crate::options::millis;
@@ -160,7 +160,7 @@ pub(super) struct Connection {
 /// The user or the password is wrong.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
-struct WrongLogin(Refused);
+struct WrongLogin(Failure);
 
 impl Connection {
     async fn call<T: Message + Default>(&mut self, method: &str, request: &impl Message) -> Result<T, Failure> {
@@ -177,17 +177,12 @@ impl Connection {
     /// Gets a token for the user and password, if there are any.
     async fn log_in(&mut self) -> Result<(), Failure> {
         let Some(login) = &self.login else { return Ok(()) };
-        let reply: Result<AuthenticateResponse, Failure> = self.client.call("Auth/Authenticate", login).await;
-        match reply {
+        match self.client.call::<AuthenticateResponse>("Auth/Authenticate", login).await {
             Ok(reply) => self.client.set_token(&reply.token),
-            Err(failure) => match failure.downcast::<Refused>() {
-                // It is that, or etcd has no users.
-                Ok(refused) if [Refused::INVALID_ARGUMENT, Refused::FAILED_PRECONDITION].contains(&refused.code) => {
-                    Err(WrongLogin(*refused).into())
-                }
-                Ok(refused) => Err(refused),
-                Err(failure) => Err(failure),
-            },
+            // Somebody has disabled authentication. The lease continues, as etcd's own clients do.
+            Err(failure) if code(&failure) == Some(Refused::FAILED_PRECONDITION) => Ok(()),
+            Err(failure) if code(&failure) == Some(Refused::INVALID_ARGUMENT) => Err(WrongLogin(failure).into()),
+            Err(failure) => Err(failure),
         }
     }
 
@@ -198,7 +193,7 @@ impl Connection {
         let ask = |member: &String| {
             let (dial, member, asked) = (self.dial.clone(), member.clone(), then.elapsed());
             tokio::spawn(async move {
-                let time_ms = timeout(limit, dial.unix_ms(&member)).await.ok()?.ok()??;
+                let time_ms = timeout(limit, dial.unix_ms(&member)).await.ok()?.ok()?;
                 Some(time_ms.saturating_sub(millis((asked + then.elapsed()) / 2)))
             })
         };
@@ -270,7 +265,8 @@ impl Records for Etcd {
         // All readings are of the time when the call begins: a silent member can make seconds pass between two of them.
         let (begun, here_ms) = (Instant::now(), unix_ms_here());
         let in_the_middle = |ms: u64| Some(ms.saturating_add(millis(begun.elapsed() / 2)));
-        let Some(first_ms) = connection.dial.unix_ms(&connection.member).await? else { return Ok(None) };
+        // A process without a file descriptor or a port left must not lose the connection that it has.
+        let first_ms = connection.dial.unix_ms(&connection.member).await.map_err(Aside)?;
         let first_ms = first_ms.saturating_sub(millis(begun.elapsed() / 2));
         let Some(here_ms) = here_ms.filter(|here| here.abs_diff(first_ms) > DOUBT_MS) else {
             return Ok(in_the_middle(first_ms));

@@ -118,6 +118,13 @@ impl Hosts {
     }
 }
 
+/// Returns the name or the IP address in `host:port`.
+#[cfg(feature = "tls")]
+pub(super) fn host_of(address: &str) -> &str {
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+    host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
+}
+
 /// Returns whether this is a name, or an IPv6 address in brackets.
 fn is_host(text: &str) -> bool {
     match text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {

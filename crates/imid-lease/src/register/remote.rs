@@ -31,6 +31,11 @@ pub(crate) type Failure = Box<dyn Error + Send + Sync>;
 #[error("{0}")]
 pub(crate) struct Weakness(pub(crate) &'static str);
 
+/// A failure that has nothing to do with the connection, which stays open.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub(crate) struct Aside(pub(crate) Failure);
+
 /// A kind of server, and where one is.
 pub(crate) trait Server: Sync {
     type Connection: Send;
@@ -149,7 +154,7 @@ impl<S: Server> Remote<S> {
     }
 
     /// Runs one operation within the time limit. Connects if there is no connection. After an error the connection is
-    /// closed, because an answer that is still under way would be taken for that of the next operation.
+    /// closed, because an answer that is still under way would be taken for that of the next operation; unless it is [`Aside`].
     pub(crate) fn call<T: Send>(
         &mut self,
         what: fmt::Arguments<'_>,
@@ -184,9 +189,11 @@ impl<S: Server> Remote<S> {
                 open
             };
             connected = true;
-            let result = operation(&mut open).await?;
-            *connection = Some(open);
-            Ok::<T, Failure>(result)
+            let result = operation(&mut open).await;
+            if result.as_ref().err().is_none_or(|failure| failure.is::<Aside>()) {
+                *connection = Some(open);
+            }
+            result
         };
         let run = || runtime.block_on(async { timeout(deadline.limit, work()).await });
         // A thread that runs async tasks may not wait for a second runtime.

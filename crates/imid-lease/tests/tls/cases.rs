@@ -263,10 +263,13 @@ pub(crate) fn a_changed_password_is_read_for_the_next_connection(store: &Store) 
         change("imid-secret-2");
     }
     goes_on_after(&ids, || "imid-secret-2".clone_into(&mut password.lock().unwrap()));
-    ids.close();
     if store.name == "etcd" {
         etcd_as(store, Some(&etcd_token(store, "imid-secret-2")), "auth/disable", "{}");
-    } else {
+        let renewals = ids.status().renewals;
+        wait_for(&ids, "renewed without a user", |status| status.renewals >= renewals + 2);
+    }
+    ids.close();
+    if store.name != "etcd" {
         change("imid-secret");
     }
 }

@@ -63,19 +63,24 @@ impl Dial {
         Client::new(self.open(member, HTTP_2).await?, format!("{}://{member}", self.scheme)).await
     }
 
-    /// Returns the time of a member; `None` if it answers without one. A reply of gRPC has no date.
-    pub(super) async fn unix_ms(&self, member: &str) -> Result<Option<u64>, Failure> {
+    /// Returns the time of a member. A reply of gRPC has no date, so it opens another connection, for at most half of the time limit.
+    pub(super) async fn unix_ms(&self, member: &str) -> Result<u64, Failure> {
+        let limit = self.time_limit / 2;
+        timeout(limit, self.read_date(member)).await.map_err(|_| format!("no date of {member} within {limit:?}"))?
+    }
+
+    async fn read_date(&self, member: &str) -> Result<u64, Failure> {
         let mut stream = self.open(member, None).await?;
         let request = format!("GET /version HTTP/1.1\r\nHost: {member}\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).await?;
         let mut lines = BufReader::new(stream.take(MOST_OF_REPLY)).lines();
         while let Some(line) = lines.next_line().await?.filter(|line| !line.is_empty()) {
             match line.split_once(':') {
-                Some((name, date)) if name.eq_ignore_ascii_case("date") => return Ok(unix_ms(date.trim())),
+                Some((name, date)) if name.eq_ignore_ascii_case("date") => return unix_ms(date.trim()),
                 _ => {}
             }
         }
-        Ok(None)
+        Err(format!("expected a date in the reply of {member}, found none").into())
     }
 }
 
@@ -88,16 +93,15 @@ async fn with_tls(
 ) -> Result<tokio_rustls::client::TlsStream<TcpStream>, Failure> {
     use rustls::pki_types::ServerName;
 
+    use crate::register::hosts::host_of;
+
     let mut config = config.clone();
     config.alpn_protocols = protocol.into_iter().map(Into::into).collect();
-    let host = member.rsplit_once(':').map_or(member, |(host, _)| host);
-    let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-    let name = ServerName::try_from(host.to_owned())?;
+    let name = ServerName::try_from(host_of(member).to_owned())?;
     Ok(tokio_rustls::TlsConnector::from(std::sync::Arc::new(config)).connect(name, stream).await?)
 }
 
 /// Reads the date of an HTTP header. It is cut to seconds, so half a second is added.
-fn unix_ms(date: &str) -> Option<u64> {
-    let since = httpdate::parse_http_date(date).ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some(millis(since) + 500)
+fn unix_ms(date: &str) -> Result<u64, Failure> {
+    Ok(millis(httpdate::parse_http_date(date)?.duration_since(UNIX_EPOCH)?) + 500)
 }

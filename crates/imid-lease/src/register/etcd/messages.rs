@@ -55,8 +55,8 @@ pub(super) struct TxnRequest {
 impl TxnRequest {
     /// Puts a value if the key still has the one that was seen; `None` if there was no key.
     pub(super) fn compare_and_put(key: String, seen: Option<&str>, value: &str) -> Self {
-        let target = if seen.is_some() { Target::Value } else { Target::Create };
-        let compare = Compare { target: target.into(), key: key.clone(), value: seen.map(str::to_owned) };
+        let target = if seen.is_some() { Compare::VALUE } else { Compare::CREATE };
+        let compare = Compare { target, key: key.clone(), value: seen.map(str::to_owned) };
         let put = PutRequest { key, value: value.into() };
         Self { compare: Some(compare), success: Some(RequestOp { put: Some(put) }) }
     }
@@ -65,21 +65,18 @@ impl TxnRequest {
 /// Something of a key equals this.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Compare {
-    #[prost(enumeration = "Target", tag = "2")]
+    #[prost(int32, tag = "2")]
     pub(super) target: i32,
     #[prost(string, tag = "3")]
     pub(super) key: String,
-    /// For [`Target::Value`]. Without a revision, [`Target::Create`] compares with 0: there is no such key.
+    /// For [`VALUE`](Self::VALUE). Without a revision, [`CREATE`](Self::CREATE) compares with 0: there is no such key.
     #[prost(string, optional, tag = "7")]
     pub(super) value: Option<String>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, prost::Enumeration)]
-#[repr(i32)]
-pub(super) enum Target {
-    Version = 0,
-    Create = 1,
-    Value = 3,
+impl Compare {
+    const CREATE: i32 = 1;
+    const VALUE: i32 = 3;
 }
 
 #[derive(Clone, PartialEq, Message)]
