@@ -63,12 +63,12 @@ impl Zookeeper {
         use rustls::pki_types::ServerName;
         use zookeeper_client::TlsOptions;
 
+        use super::hosts::host_of;
+
         let files = tls.files(deadline, Some("ZooKeeper"))?;
         for address in &self.addresses {
-            let host = address.rsplit_once(':').map_or(&**address, |(host, _)| host);
             // The client panics.
-            let name = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-            ServerName::try_from(name).map_err(|error| format!("{host}: {error}"))?;
+            ServerName::try_from(host_of(address)).map_err(|error| format!("{address}: {error}"))?;
         }
         let mut options = TlsOptions::new().with_pem_ca(&files.roots_pem())?;
         if let Some((certificate, key)) = files.identity {
@@ -149,22 +149,22 @@ impl Records for Zookeeper {
     async fn list(connection: &mut Connection, prefix: &str) -> Result<Vec<(String, String)>, Failure> {
         let Connection { client, root, .. } = &*connection;
         client.sync(root).await?;
-        let mut records = Vec::new();
         let nodes = match client.list_children(root).await {
             // No one has written yet. A writer created the node, so it must reconnect to create it again.
             Err(Error::NoNode) if connection.access == Access::Read => Vec::new(),
             nodes => nodes?,
         };
-        for node in nodes {
-            let Some(name) = node.strip_prefix('=') else { continue };
-            let key = name.replace('|', "/");
-            if key.starts_with(prefix) {
-                // A node that is gone now was removed by hand.
-                match client.get_data(&format!("{root}/{node}")).await {
-                    Ok((data, _)) => records.push((key, String::from_utf8(data)?)),
-                    Err(Error::NoNode) => {}
-                    Err(error) => return Err(error.into()),
-                }
+        let keys = nodes.iter().filter_map(|node| Some((node, node.strip_prefix('=')?.replace('|', "/"))));
+        let keys = keys.filter(|(_, key)| key.starts_with(prefix));
+        // The client has sent all requests before the first reply is awaited.
+        let asked: Vec<_> = keys.map(|(node, key)| (key, client.get_data(&format!("{root}/{node}")))).collect();
+        let mut records = Vec::with_capacity(asked.len());
+        for (key, found) in asked {
+            // A node that is gone now was removed by hand.
+            match found.await {
+                Ok((data, _)) => records.push((key, String::from_utf8(data)?)),
+                Err(Error::NoNode) => {}
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(records)

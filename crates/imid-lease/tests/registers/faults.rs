@@ -46,6 +46,20 @@ pub(crate) fn a_lost_reply_is_an_error_and_the_value_may_be_there(store: &Store)
     assert_eq!(register.read(&key).unwrap(), Some(value));
 }
 
+/// One after another, the records would take twice the time limit.
+pub(crate) fn many_records_are_listed_within_the_time_limit_of_a_distant_server(store: &Store) {
+    const COUNT: usize = 200;
+    let (prefix, mut direct) = (format!("{}/", fresh_key()), store.open());
+    for number in 0..COUNT {
+        assert!(direct.compare_and_set(&format!("{prefix}{number}"), None, "1").unwrap());
+    }
+    let proxy = Proxy::new(store.address());
+    let mut register = open_url(&store.url_at(&proxy.address), DEFAULT_TIME_LIMIT).unwrap();
+    register.read("a").unwrap();
+    proxy.delay_replies(20);
+    assert_eq!(register.list(&prefix).unwrap().len(), COUNT);
+}
+
 pub(crate) fn a_frozen_server_is_an_error_within_the_time_limit(store: &Store) {
     let (mut open, mut new, key) = (store.open_with_default_limit(), store.open_with_default_limit(), fresh_key());
     assert!(open.compare_and_set(&key, None, "1").unwrap());

@@ -42,6 +42,7 @@ const LAWS_OF_SERVERS: &[(&str, Law)] = &laws![
     laws::the_time_is_that_of_the_server,
     faults::a_cut_connection_is_an_error_and_the_next_call_connects_again,
     faults::a_lost_reply_is_an_error_and_the_value_may_be_there,
+    faults::many_records_are_listed_within_the_time_limit_of_a_distant_server,
     faults::a_frozen_server_is_an_error_within_the_time_limit,
     faults::a_stopped_server_is_an_error_until_it_starts_again,
     faults::an_acknowledged_write_survives_a_killed_server,

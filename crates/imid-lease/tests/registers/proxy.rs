@@ -1,8 +1,8 @@
-//! A TCP proxy that can cut connections, and lose replies or hold them back.
+//! A TCP proxy that can cut connections, and lose replies, delay them or hold them back.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -19,6 +19,7 @@ struct Shared {
     streams: Mutex<Vec<TcpStream>>,
     loses_replies: AtomicBool,
     holds_replies: AtomicBool,
+    delay_ms: AtomicU64,
 }
 
 impl Proxy {
@@ -30,6 +31,7 @@ impl Proxy {
             streams: Mutex::default(),
             loses_replies: AtomicBool::new(false),
             holds_replies: AtomicBool::new(false),
+            delay_ms: AtomicU64::new(0),
         });
         let accepting = Arc::clone(&shared);
         thread::spawn(move || {
@@ -44,6 +46,7 @@ impl Proxy {
                     while shared.holds_replies.load(Ordering::SeqCst) {
                         thread::sleep(Duration::from_millis(1));
                     }
+                    thread::sleep(Duration::from_millis(shared.delay_ms.load(Ordering::SeqCst)));
                     shared.loses_replies.load(Ordering::SeqCst)
                 };
                 thread::spawn(move || forward(server, client, is_lost));
@@ -57,6 +60,12 @@ impl Proxy {
         for stream in self.shared.streams.lock().unwrap().drain(..) {
             let _ = stream.shutdown(Shutdown::Both);
         }
+    }
+
+    /// From now on, replies take this much longer. Those that come together are late together.
+    #[allow(dead_code, reason = "only tests of faults do")]
+    pub(crate) fn delay_replies(&self, delay_ms: u64) {
+        self.shared.delay_ms.store(delay_ms, Ordering::SeqCst);
     }
 
     /// From now on, replies wait until they are no longer held back.
