@@ -220,6 +220,11 @@ pub(crate) fn within<T>(
     }
 }
 
+/// Returns a look that breaks with what is found, however long that takes.
+pub(crate) fn whenever<T>(mut find: impl FnMut() -> Option<T>) -> impl FnMut() -> ControlFlow<T, Instant> {
+    move || find().map_or_else(|| Continue(Instant::now() + LONG), Break)
+}
+
 /// Returns a look that repeats a call until it succeeds, fails for good, or would have to wait longer than what is left of
 /// `timeout`.
 ///
@@ -392,6 +397,16 @@ mod tests {
         assert_eq!(found, Some(2));
         let failed = changes.wait(retry_within(Duration::MAX, || Err::<(), _>(3), |_| None, |_| false));
         assert_eq!(failed, Err(3));
+    }
+
+    #[test]
+    fn a_look_without_an_end_breaks_with_what_is_found_only() {
+        let is_there = std::cell::Cell::new(false);
+        let mut look = whenever(|| is_there.get().then_some(7));
+        let Continue(at) = look() else { panic!("nothing is there") };
+        assert!(at > Instant::now() + MINUTE);
+        is_there.set(true);
+        assert_eq!(look(), Break(7));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use imid::fork::Process;
 use imid::generator::{Batch, GenerateError, Generator, Lane, ObserveError, Stats};
 use imid::{MessageId, SessionTag};
 
-use crate::changes::{retry_within, within};
+use crate::changes::{retry_within, whenever, within};
 use crate::clock::BelievedClock;
 use crate::engine::{Grant, MIN_GAP_MS};
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
@@ -456,8 +456,7 @@ where
     /// # }
     /// ```
     pub async fn stopped_async(&self) -> LeaseError {
-        let stopped = self.keeper.changes().wait_async(within(Duration::MAX, || self.why_ended())).await;
-        stopped.unwrap_or_else(|| self.why_stopped().into())
+        self.keeper.changes().wait_async(whenever(|| self.why_ended())).await
     }
 
     fn why_ended(&self) -> Option<LeaseError> {
