@@ -396,7 +396,7 @@ fn token() -> Result<Token, AdminError> {
 /// An operation on a space failed.
 #[derive(Debug, Error)]
 #[error(transparent)]
-pub struct AdminError(AdminKind);
+pub struct AdminError(#[from] AdminKind);
 
 #[derive(Debug, Error)]
 enum AdminKind {
@@ -467,12 +467,6 @@ impl AdminError {
     /// Returns whether the register did not answer.
     pub const fn is_register(&self) -> bool {
         matches!(self.0, AdminKind::Register(_))
-    }
-}
-
-impl From<AdminKind> for AdminError {
-    fn from(kind: AdminKind) -> Self {
-        Self(kind)
     }
 }
 

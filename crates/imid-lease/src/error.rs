@@ -12,7 +12,7 @@ use crate::register::RegisterError;
 /// No ID was minted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error(transparent)]
-pub struct LeaseError(LeaseKind);
+pub struct LeaseError(#[from] LeaseKind);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub(crate) enum LeaseKind {
@@ -146,16 +146,10 @@ impl From<&Stopped> for LeaseKind {
     }
 }
 
-impl From<LeaseKind> for LeaseError {
-    fn from(kind: LeaseKind) -> Self {
-        Self(kind)
-    }
-}
-
 /// A lease could not be opened.
 #[derive(Debug, Error)]
 #[error(transparent)]
-pub struct OpenError(OpenKind);
+pub struct OpenError(#[from] OpenKind);
 
 #[derive(Debug, Error)]
 pub(crate) enum OpenKind {
@@ -276,12 +270,6 @@ impl OpenError {
     /// Returns whether the process is a forked child, and the lease belongs to the parent.
     pub const fn is_forked(&self) -> bool {
         matches!(self.0, OpenKind::Forked)
-    }
-}
-
-impl From<OpenKind> for OpenError {
-    fn from(kind: OpenKind) -> Self {
-        Self(kind)
     }
 }
 

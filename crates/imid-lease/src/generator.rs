@@ -472,11 +472,7 @@ where
     ///
     /// Dropping the generator does the same without waiting, so if the program exits right after, the writes may not happen.
     pub fn close_within(&self, timeout: Duration) -> bool {
-        if self.keeper.is_forked() {
-            return false;
-        }
-        self.inner.close();
-        self.keeper.close_within(timeout)
+        self.keeper.close_within(timeout, || self.inner.close())
     }
 
     /// Does what [`close_within`](Self::close_within) does in a task of any async runtime.
@@ -484,11 +480,7 @@ where
     /// It starts when the future is first polled. Dropping the future after that stops nothing: the thread that keeps the lease
     /// releases the lane.
     pub async fn close_async(&self, timeout: Duration) -> bool {
-        if self.keeper.is_forked() {
-            return false;
-        }
-        self.inner.close();
-        self.keeper.close_async(timeout).await
+        self.keeper.close_async(timeout, || self.inner.close()).await
     }
 
     /// Releases the lane, as [`close_within`](Self::close_within) does, and waits for the register to answer: at most two call time

@@ -151,17 +151,23 @@ impl Keeper {
         }
     }
 
-    /// Tells the thread to give all lanes back and to end, and waits for at most this time. Returns whether it has done
-    /// both. The caller has sealed all generators.
-    pub(crate) fn close_within(&self, time: Duration) -> bool {
-        self.background.end();
-        self.background.has_ended_within(time) && self.is_given_back()
+    /// Seals all generators, tells the thread to give all lanes back and to end, and waits for at most this time. Returns whether it
+    /// has done both. In a forked child it does nothing.
+    pub(crate) fn close_within(&self, time: Duration, seal: impl FnOnce()) -> bool {
+        self.end(seal) && self.background.has_ended_within(time) && self.is_given_back()
     }
 
     /// Does the same in a task.
-    pub(crate) async fn close_async(&self, time: Duration) -> bool {
-        self.background.end();
-        self.background.has_ended_within_async(time).await && self.is_given_back()
+    pub(crate) async fn close_async(&self, time: Duration, seal: impl FnOnce()) -> bool {
+        self.end(seal) && self.background.has_ended_within_async(time).await && self.is_given_back()
+    }
+
+    fn end(&self, seal: impl FnOnce()) -> bool {
+        if !self.is_forked() {
+            seal();
+            self.background.end();
+        }
+        !self.is_forked()
     }
 
     fn is_given_back(&self) -> bool {

@@ -218,7 +218,7 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(24 * 3_600);
 /// Settings that contradict each other.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error(transparent)]
-pub struct OptionsError(OptionsKind);
+pub struct OptionsError(#[from] OptionsKind);
 
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub(crate) enum OptionsKind {
@@ -234,12 +234,6 @@ pub(crate) enum OptionsKind {
     Name(RecordError),
     #[error("the system has no random numbers")]
     Random,
-}
-
-impl From<OptionsKind> for OptionsError {
-    fn from(kind: OptionsKind) -> Self {
-        Self(kind)
-    }
 }
 
 #[cfg(test)]

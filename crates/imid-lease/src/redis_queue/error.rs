@@ -9,7 +9,7 @@ use crate::register::RegisterError;
 /// The list could not be opened, or has no worker ID for a generator.
 #[derive(Debug, Error)]
 #[error(transparent)]
-pub struct QueueError(QueueKind);
+pub struct QueueError(#[from] QueueKind);
 
 #[derive(Debug, Error)]
 pub(super) enum QueueKind {
@@ -66,12 +66,6 @@ impl QueueError {
             QueueKind::Thread(_) | QueueKind::Closed | QueueKind::Forked => true,
             _ => false,
         }
-    }
-}
-
-impl From<QueueKind> for QueueError {
-    fn from(kind: QueueKind) -> Self {
-        Self(kind)
     }
 }
 

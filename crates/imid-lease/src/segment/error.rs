@@ -10,7 +10,7 @@ use crate::register::RegisterError;
 /// No number was handed out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error(transparent)]
-pub struct NumberError(NumberKind);
+pub struct NumberError(#[from] NumberKind);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub(super) enum NumberKind {
@@ -54,16 +54,10 @@ impl NumberError {
     }
 }
 
-impl From<NumberKind> for NumberError {
-    fn from(kind: NumberKind) -> Self {
-        Self(kind)
-    }
-}
-
 /// A line of numbers could not be opened or recovered.
 #[derive(Debug, Error)]
 #[error(transparent)]
-pub struct SegmentError(SegmentKind);
+pub struct SegmentError(#[from] SegmentKind);
 
 #[derive(Debug, Error)]
 pub(super) enum SegmentKind {
@@ -113,12 +107,6 @@ impl SegmentError {
             SegmentKind::Busy { .. } => false,
             _ => true,
         }
-    }
-}
-
-impl From<SegmentKind> for SegmentError {
-    fn from(kind: SegmentKind) -> Self {
-        Self(kind)
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use imid::clock::{Clock, ClockError, SystemClock};
-use imid_snowflake::{GenerateError, Generator, NodeSource, Snowflake, SpareNode};
+use imid_snowflake::{GenerateError, Generator, NodeSource, Preset, Snowflake, SpareNode};
 
 pub use options::WorkerOptions;
 
@@ -63,7 +63,7 @@ use table::Table;
 pub struct WorkerIds<C = SystemClock>(Arc<Inner<C>>);
 
 struct Inner<C> {
-    options: WorkerOptions<()>,
+    preset: Preset,
     clock: BelievedClock<Arc<C>>,
     table: Arc<Table>,
     keeper: Keeper,
@@ -79,11 +79,9 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     /// The options contradict each other, or the thread cannot be started.
     pub fn open<R: Register + 'static>(register: R, options: WorkerOptions<C>) -> Result<Self, OpenError> {
         let (space, names) = options.check()?;
-        let settings = options.settings().clone();
-        let WorkerOptions { clock, .. } = options;
-        let options = WorkerOptions::new(options.preset).clock(());
+        let WorkerOptions { preset, clock, settings, .. } = options;
         let clock = BelievedClock::new(Arc::new(clock), millis(settings.max_skew));
-        let table = Arc::new(Table::new(options.preset.layout(), space.bits(), names.len()));
+        let table = Arc::new(Table::new(preset.layout(), space.bits(), names.len()));
         let count = names.len();
         let leases = names.into_iter().enumerate().map(|(index, name)| {
             let config = settings.config(space.clone(), name);
@@ -91,7 +89,7 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
         });
         let keeper =
             Keeper::start(register, clock.clone(), space.clone(), leases.collect()).map_err(OpenKind::Thread)?;
-        Ok(Self(Arc::new(Inner { options, clock, table, keeper, leases: count, space })))
+        Ok(Self(Arc::new(Inner { preset, clock, table, keeper, leases: count, space })))
     }
 
     /// Waits until this process has its first worker ID, for at most this time. Spare ones may come later.
@@ -123,8 +121,8 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
         let clock = WorkerClock(self.0.clock.clone());
         let now_ms = clock.now_ms().unwrap_or(0);
         let Some(spare) = self.take(now_ms) else { return Err(self.refusal()) };
-        let preset = self.0.options.preset;
-        let builder = Generator::builder(preset).node(spare.node).floor_ms(spare.used_until_ms.saturating_add(1));
+        let builder =
+            Generator::builder(self.0.preset).node(spare.node).floor_ms(spare.used_until_ms.saturating_add(1));
         // Leased worker IDs have at most the bits of the layout's node, so this is not an error.
         let generator = builder.spares(self.clone()).clock(clock).build().map_err(|_| LeaseKind::Mismatch)?;
         Ok(LeasedSnowflakes { generator, workers: self.clone() })
@@ -144,21 +142,13 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     ///
     /// Dropping the last clone does the same and does not wait.
     pub fn close_within(&self, timeout: Duration) -> bool {
-        if self.0.keeper.is_forked() {
-            return false;
-        }
-        self.0.table.close();
-        self.0.keeper.close_within(timeout)
+        self.0.keeper.close_within(timeout, || self.0.table.close())
     }
 
     /// Does what [`close_within`](Self::close_within) does in a task of any async runtime. It begins when the future is
     /// polled for the first time. Dropping the future then stops nothing.
     pub async fn close_async(&self, timeout: Duration) -> bool {
-        if self.0.keeper.is_forked() {
-            return false;
-        }
-        self.0.table.close();
-        self.0.keeper.close_async(timeout).await
+        self.0.keeper.close_async(timeout, || self.0.table.close()).await
     }
 
     /// Releases all worker IDs, as [`close_within`](Self::close_within) does, and waits for the register: at most two call time
@@ -229,7 +219,7 @@ impl<C> NodeSource for WorkerIds<C> {
 impl<C> fmt::Debug for WorkerIds<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("WorkerIds");
-        shown.field("layout", &self.0.options.preset.layout());
+        shown.field("layout", &self.0.preset.layout());
         if !self.0.keeper.is_forked() {
             let (held, in_use) = self.0.table.counts();
             shown.field("held", &held).field("in_use", &in_use);

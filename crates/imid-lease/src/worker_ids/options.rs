@@ -27,7 +27,7 @@ pub struct WorkerOptions<C = SystemClock> {
     pub(super) preset: Preset,
     pub(super) spares: u8,
     pub(super) clock: C,
-    settings: Settings,
+    pub(super) settings: Settings,
 }
 
 impl WorkerOptions {
@@ -61,10 +61,6 @@ impl<C> WorkerOptions<C> {
                  `.` and `:`.",
         horizon: "It must be greater than [`max_skew`](Self::max_skew).",
         max_skew: "A longer step is not followed.",
-    }
-
-    pub(super) fn settings(&self) -> &Settings {
-        &self.settings
     }
 
     /// Returns the space, and the name of each lease, if the settings are consistent.
