@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
@@ -74,6 +74,10 @@ struct Inner<C, const STRIPES: usize> {
     before: LaneGenerator<C, STRIPES>,
     /// The generator of the first lane, if one was granted. Most processes never need another one.
     first: OnceLock<LaneGenerator<C, STRIPES>>,
+    /// Those of the lanes after it. Each chunk has twice the places of the one before.
+    later: [Chunk<C, STRIPES>; 32],
+    /// How many lanes were granted.
+    count: AtomicUsize,
     /// No further generator starts.
     is_closed: AtomicBool,
     /// How many calls were refused.
@@ -92,9 +96,10 @@ struct LaneGenerator<C, const STRIPES: usize> {
     generator: Generator<BelievedClock<C>, STRIPES>,
     /// Set before the generator is closed.
     is_sealed: AtomicBool,
-    /// The generator of the next grant.
-    next: OnceLock<Box<LaneGenerator<C, STRIPES>>>,
 }
+
+type Place<C, const STRIPES: usize> = OnceLock<Box<LaneGenerator<C, STRIPES>>>;
+type Chunk<C, const STRIPES: usize> = OnceLock<Box<[Place<C, STRIPES>]>>;
 
 impl LeasedGenerator {
     /// Opens a generator for the only process that mints, with its own file as the register. There is nothing to configure.
@@ -184,6 +189,8 @@ where
         let inner = Arc::new(Inner {
             before,
             first: OnceLock::new(),
+            later: [const { OnceLock::new() }; 32],
+            count: AtomicUsize::new(0),
             is_closed: AtomicBool::new(false),
             refused: AtomicU64::new(0),
             wanted_ms: AtomicU64::new(0),
@@ -502,9 +509,9 @@ where
     #[cold]
     #[inline(never)]
     fn stays_last(&self, granted: &LaneGenerator<C, STRIPES>) -> bool {
-        while self.inner.after(granted).is_none() {
+        while self.inner.is_last(granted) {
             if self.inner.is_closed.load(Ordering::Relaxed) || self.keeper.is_stopped(0) {
-                return self.inner.after(granted).is_none();
+                return self.inner.is_last(granted);
             }
             thread::yield_now();
         }
@@ -634,20 +641,37 @@ impl<C, const STRIPES: usize> fmt::Debug for LeasedGenerator<C, STRIPES> {
 }
 
 impl<C: Clock + Clone, const STRIPES: usize> Inner<C, STRIPES> {
-    /// Returns the generator that was granted after this one.
-    fn after<'a>(&'a self, granted: &'a LaneGenerator<C, STRIPES>) -> Option<&'a LaneGenerator<C, STRIPES>> {
-        let next = || granted.next.get().map(AsRef::as_ref);
-        if std::ptr::eq(granted, &raw const self.before) { self.first.get() } else { next() }
-    }
-
     /// Returns the generator of the last grant.
     #[inline]
     fn last(&self) -> Option<&LaneGenerator<C, STRIPES>> {
-        let mut last = self.first.get()?;
-        while let Some(next) = last.next.get() {
-            last = next;
+        // ORDERING: pairs with `add`, which has filled the place.
+        match self.count.load(Ordering::Acquire).checked_sub(1)? {
+            0 => self.first.get(),
+            number => self.place(number).get().map(AsRef::as_ref),
         }
-        Some(last)
+    }
+
+    /// Returns whether no generator was granted after this one.
+    fn is_last(&self, granted: &LaneGenerator<C, STRIPES>) -> bool {
+        self.last().is_none_or(|last| std::ptr::eq(last, granted))
+    }
+
+    /// Returns the place of a generator after the first one, by its number from 1 on.
+    fn place(&self, number: usize) -> &Place<C, STRIPES> {
+        let chunk = number.ilog2();
+        let places = self.later[chunk as usize].get_or_init(|| (0..1 << chunk).map(|_| OnceLock::new()).collect());
+        &places[number - (1 << chunk)]
+    }
+
+    /// Adds the generator of a grant. Only one thread does, so its place is free.
+    fn add(&self, granted: LaneGenerator<C, STRIPES>) {
+        let count = self.count.load(Ordering::Relaxed);
+        let _ = match count {
+            0 => self.first.set(granted).is_ok(),
+            number => self.place(number).set(Box::new(granted)).is_ok(),
+        };
+        // ORDERING: pairs with `last`.
+        self.count.store(count + 1, Ordering::Release);
     }
 
     /// Seals the generator, and lets no other one start.
@@ -670,16 +694,6 @@ impl<C: Clock + Clone, const STRIPES: usize> Inner<C, STRIPES> {
 impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Close for Inner<C, STRIPES> {
     fn close(&self) {
         Self::close(self);
-    }
-}
-
-impl<C, const STRIPES: usize> Drop for LaneGenerator<C, STRIPES> {
-    fn drop(&mut self) {
-        // One after another: a long list would need as many frames of the stack.
-        let mut next = self.next.take();
-        while let Some(mut granted) = next {
-            next = granted.next.take();
-        }
     }
 }
 
@@ -725,7 +739,7 @@ fn build<C: Clock + Clone, const STRIPES: usize>(
         // A lane that is far ahead looks to its generator like a clock that has stepped back as far.
         builder = builder.max_rollback(Duration::MAX);
     }
-    Ok(LaneGenerator { generator: builder.build()?, is_sealed: AtomicBool::new(false), next: OnceLock::new() })
+    Ok(LaneGenerator { generator: builder.build()?, is_sealed: AtomicBool::new(false) })
 }
 
 /// The part of a generator that the keeper drives.
@@ -768,11 +782,7 @@ impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Tenant for LaneTenant
             // Only the rooms that were ahead stay so.
             granted.generator.continue_after(&last.generator);
         }
-        // This thread alone adds generators, so the place is free.
-        let _ = match last {
-            Some(last) => last.next.set(Box::new(granted)).is_ok(),
-            None => self.0.first.set(granted).is_ok(),
-        };
+        self.0.add(granted);
         fence(Ordering::SeqCst);
         if self.0.is_closed.load(Ordering::SeqCst) {
             self.0.seal();

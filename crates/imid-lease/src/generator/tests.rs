@@ -32,6 +32,8 @@ fn tenant() -> (LaneTenant<Standing, 1>, Standing) {
     let inner = Inner {
         before: build(&clock, &settings, lane_bits, Grant { ceiling_ms: 0, ..grant(0, 0) }).unwrap(),
         first: OnceLock::new(),
+        later: [const { OnceLock::new() }; 32],
+        count: AtomicUsize::new(0),
         is_closed: AtomicBool::new(false),
         refused: AtomicU64::new(0),
         wanted_ms: AtomicU64::new(0),
@@ -45,6 +47,24 @@ fn tenant() -> (LaneTenant<Standing, 1>, Standing) {
 
 fn last(tenant: &LaneTenant<Standing, 1>) -> &Generator<BelievedClock<Standing>, 1> {
     &tenant.0.last().unwrap().generator
+}
+
+#[test]
+fn the_generator_of_the_last_lane_mints_however_many_were_lost() {
+    let (mut tenant, manual) = tenant();
+    let mut former = Vec::new();
+    for lane in (0..1_000).map(|number| number % 16) {
+        manual.advance(Duration::from_millis(1));
+        tenant.seal();
+        tenant.start(grant(lane, 0));
+        let id = last(&tenant).generate(room()).unwrap();
+        assert_eq!((id.spin() >> 8, id.timestamp_ms() > T), (lane, true));
+        assert!(former.last().is_none_or(|former| *former < id));
+        former.push(id);
+    }
+    let inner = &tenant.0;
+    assert!(!inner.is_last(&inner.before) && !inner.is_last(inner.first.get().unwrap()));
+    assert!(inner.is_last(inner.last().unwrap()) && !inner.is_last(inner.place(998).get().unwrap()));
 }
 
 #[test]
