@@ -23,7 +23,6 @@
 //! that finds `free` moved finds the limit that the move granted.
 
 use super::error::GenerateKind;
-use super::refusal::Refusal;
 use super::take::{Core, Stripe, Wanted};
 use super::timeline::{Timeline, Window, fresh};
 use super::words::raise;
@@ -138,10 +137,10 @@ impl<const STRIPES: usize> Core<STRIPES> {
             return Some(GenerateKind::Skew { max, found: tick - now });
         }
         if shape.tick(least) > shape.last_tick() {
-            return Some(Refusal::Exhausted.into());
+            return Some(GenerateKind::Exhausted);
         }
         // ORDERING: acquires the floors that were raised before the ceiling, as in `Words::window`.
-        (least >= self.words.ceiling.load(Ordering::Acquire)).then(|| Refusal::Ceiling.into())
+        (least >= self.words.ceiling.load(Ordering::Acquire)).then_some(GenerateKind::Ceiling)
     }
 
     /// Returns the window of a stripe, from that of all stripes at this reading.

@@ -4,8 +4,6 @@ use core::time::Duration;
 
 use thiserror::Error;
 
-use super::refusal::Refusal;
-use super::timeline::TooFarBehind;
 use crate::clock::ClockError;
 use crate::layout::SPIN_BITS;
 
@@ -128,25 +126,6 @@ impl GenerateError {
     /// Returns whether the run is longer than any that fits below `max_lead`.
     pub const fn is_run_too_long(self) -> bool {
         matches!(self.0, GenerateKind::RunTooLong { .. })
-    }
-}
-
-impl GenerateKind {
-    pub(super) const fn behind(max: u64, behind: TooFarBehind) -> Self {
-        match behind {
-            TooFarBehind::Reading(found) => Self::Rollback { max, found },
-            TooFarBehind::Floor(found) => Self::Floor { max, found },
-        }
-    }
-}
-
-impl From<Refusal> for GenerateKind {
-    fn from(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::Lead { max, wait } => Self::Lead { max, wait },
-            Refusal::Ceiling => Self::Ceiling,
-            Refusal::Exhausted => Self::Exhausted,
-        }
     }
 }
 

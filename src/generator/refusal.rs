@@ -1,5 +1,6 @@
 //! Why a run of stamps is refused, and how long to wait for it: arithmetic, without a clock and without atomics.
 
+use super::error::GenerateKind;
 use super::policy::Policy;
 use super::timeline::Timeline;
 
@@ -18,19 +19,9 @@ pub(super) struct Asked {
     pub(super) meet: u64,
 }
 
-/// Why a run of stamps is not granted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Refusal {
-    /// The run ends more than `max` ticks after the reading. It fits after `wait` ticks.
-    Lead { max: u64, wait: u64 },
-    /// The ceiling that was set from outside.
-    Ceiling,
-    /// The run ends after the last tick.
-    Exhausted,
-}
-
 impl Timeline {
-    /// Returns why a run does not fit into the window, and when it will.
+    /// Returns why a run does not fit into the window, and when it will: past the ceiling or the last tick, or more than `max` ticks
+    /// after the reading.
     #[cold]
     pub(super) fn refuse(
         &self,
@@ -40,7 +31,7 @@ impl Timeline {
         seed: u64,
         ceiling: u64,
         policy: &Policy,
-    ) -> Refusal {
+    ) -> GenerateKind {
         let (shape, Asked { free, run, meet }) = (&policy.shape, asked);
         let max = self.limit(now, policy).max(self.moved(now, meet, policy).unwrap_or(0)) - now;
         // The least number of ticks between the first and the last stamp of a fresh run.
@@ -48,10 +39,12 @@ impl Timeline {
         let (mut at, mut looks) = (now, 0);
         loop {
             if at > shape.last_tick() {
-                return Refusal::Exhausted;
+                return GenerateKind::Exhausted;
             }
             // Later readings are not behind this one, so none of them is too far behind.
-            let Ok(later) = self.after(at, policy, &unissued) else { return Refusal::Lead { max, wait: at - now } };
+            let Ok(later) = self.after(at, policy, &unissued) else {
+                return GenerateKind::Lead { max, wait: at - now };
+            };
             let window = later.window(at, seed, ceiling, policy);
             let start = window.start(free, policy);
             let last = shape.tick(start + (run - 1));
@@ -61,14 +54,14 @@ impl Timeline {
                     at = self.reached;
                     continue;
                 }
-                return if last > shape.last_tick() { Refusal::Exhausted } else { Refusal::Ceiling };
+                return if last > shape.last_tick() { GenerateKind::Exhausted } else { GenerateKind::Ceiling };
             }
             let (granted, lead) = later.limits(at, policy);
             let moved = later.moved(at, meet, policy);
             let granted = granted.max(moved.unwrap_or(0));
             let (past_granted, past_lead) = (last.saturating_sub(granted), last.saturating_sub(lead));
             if past_granted == 0 || past_lead == 0 {
-                return Refusal::Lead { max, wait: at - now };
+                return GenerateKind::Lead { max, wait: at - now };
             }
             // A reading at which the run fits is not skipped. A limit gains at most one tick per tick of the clock. A fresh run
             // moves with the time reached. If it is too long for what that grants, only the clock's own limit can reach it. At
@@ -93,7 +86,7 @@ impl Timeline {
             at = if at < self.reached { next.min(self.reached) } else { next };
             looks += 1;
             if looks == MOST_LOOKS {
-                return Refusal::Lead { max, wait: at - now };
+                return GenerateKind::Lead { max, wait: at - now };
             }
         }
     }
@@ -115,7 +108,9 @@ mod tests {
         let policy = Policy { max_lead: 7, max_rollback: u64::MAX, ..policy() };
         let asked = Asked { free: SHAPE.first_of(reached + 7), run: 1, meet: 0 };
         let unissued = |_| reached + 8;
-        let Refusal::Lead { wait, .. } = stopped.refuse(0, asked, unissued, 0, END, &policy) else { panic!("a wait") };
+        let GenerateKind::Lead { wait, .. } = stopped.refuse(0, asked, unissued, 0, END, &policy) else {
+            panic!("a wait")
+        };
         let fits = |at: u64| {
             let later = stopped.after(at, &policy, unissued).unwrap();
             later.window(at, 0, END, &policy).fit(asked.free, asked.run, &policy).is_some()
@@ -162,7 +157,7 @@ mod tests {
             {
                 let max = after.limit(now, &policy).max(after.moved(now, asked.meet, &policy).unwrap_or(0)) - now;
                 let refused = after.refuse(now, asked, unissued, seed, END, &policy);
-                assert_eq!(refused, Refusal::Lead { max, wait }, "{before:?} {policy:?} {now} {seed} {asked:?}");
+                assert_eq!(refused, GenerateKind::Lead { max, wait }, "{before:?} {policy:?} {now} {seed} {asked:?}");
                 compared[kind as usize] += 1;
             }
         }
@@ -184,7 +179,7 @@ mod tests {
                     let later = timeline.after(now, &policy, |_| T).unwrap();
                     later.window(now, seed, END, &policy).fit(asked.free, asked.run, &policy).is_some()
                 };
-                let Refusal::Lead { wait, .. } = timeline.refuse(now, asked, |_| T, seed, END, &policy) else {
+                let GenerateKind::Lead { wait, .. } = timeline.refuse(now, asked, |_| T, seed, END, &policy) else {
                     panic!("a wait")
                 };
                 assert!((now..now + wait).all(|now| !fits(now)), "longer than the wait is");
@@ -205,8 +200,8 @@ mod tests {
     fn what_waiting_does_not_help_is_said() {
         let asked = |free, run| Asked { free, run, meet: 0 };
         let refuse = |free, run, ceiling| IDLE.refuse(T, asked(free, run), |_| T, 0, ceiling, &policy());
-        assert_eq!(refuse(SHAPE.first_of(T + 9), 1, SHAPE.first_of(T + 9)), Refusal::Ceiling);
-        assert_eq!(refuse(SHAPE.first_of(T + 8) | 4_095, 2, SHAPE.first_of(T + 9)), Refusal::Ceiling);
-        assert_eq!(refuse(END - 1, 2, END), Refusal::Exhausted);
+        assert_eq!(refuse(SHAPE.first_of(T + 9), 1, SHAPE.first_of(T + 9)), GenerateKind::Ceiling);
+        assert_eq!(refuse(SHAPE.first_of(T + 8) | 4_095, 2, SHAPE.first_of(T + 9)), GenerateKind::Ceiling);
+        assert_eq!(refuse(END - 1, 2, END), GenerateKind::Exhausted);
     }
 }

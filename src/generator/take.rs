@@ -197,7 +197,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
                     let (seed, ceiling) =
                         (self.words.seed.load(Ordering::Relaxed), self.words.ceiling.load(Ordering::Relaxed));
                     let unissued = |at| self.unissued(at);
-                    return refused(timeline.refuse(now, asked, unissued, seed, ceiling, &self.words.policy).into());
+                    return refused(timeline.refuse(now, asked, unissued, seed, ceiling, &self.words.policy));
                 }
             }
         }
@@ -213,9 +213,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
         // copy.
         let copy = clock.now_ms().ok();
         let now = self.believed(timeline, self.words.policy.max_advance(), clock)?;
-        let next = timeline
-            .after(now, &self.words.policy, |at| self.unissued(at))
-            .map_err(|behind| GenerateKind::behind(self.words.policy.max_rollback, behind))?;
+        let next = timeline.after(now, &self.words.policy, |at| self.unissued(at))?;
         Ok((next, now, self.words.publish(copy, now, timeline, next)))
     }
 

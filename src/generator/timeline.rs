@@ -13,6 +13,7 @@
 //! spread over milliseconds at twice their usual density. A reading at or past the time reached ends this early. If the
 //! time stood still instead, all hosts that see one event would put their IDs into one millisecond.
 
+use super::error::GenerateKind;
 use super::policy::Policy;
 use crate::stamp::mix;
 
@@ -48,13 +49,6 @@ pub(super) struct Timeline {
     pub(super) first_step: u64,
     /// The least tick after every trusted floor.
     pub(super) floor: u64,
-}
-
-/// The clock is too far behind, by this many ticks: behind its greatest reading, or behind a floor that is past that.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum TooFarBehind {
-    Reading(u64),
-    Floor(u64),
 }
 
 /// The stamps that may be taken at one reading of the clock.
@@ -109,12 +103,16 @@ impl Timeline {
         now: u64,
         policy: &Policy,
         unissued: impl FnOnce(u64) -> u64,
-    ) -> Result<Self, TooFarBehind> {
+    ) -> Result<Self, GenerateKind> {
         let mut next = self;
-        let behind = self.distance_behind(now);
-        if behind > policy.max_rollback {
+        let (max, found) = (policy.max_rollback, self.distance_behind(now));
+        if found > max {
             let by_floor = self.floor > self.latest + 1;
-            return Err(if by_floor { TooFarBehind::Floor(behind) } else { TooFarBehind::Reading(behind) });
+            return Err(if by_floor {
+                GenerateKind::Floor { max, found }
+            } else {
+                GenerateKind::Rollback { max, found }
+            });
         }
         let step = self.latest.saturating_sub(now);
         if step > 0 {
@@ -249,7 +247,7 @@ pub(super) mod tests {
     }
 
     /// Returns the timeline after one more reading; nothing is issued ahead of it.
-    fn read(seen: Timeline, now: u64) -> Result<Timeline, TooFarBehind> {
+    fn read(seen: Timeline, now: u64) -> Result<Timeline, GenerateKind> {
         seen.after(now, &policy(), |_| 0)
     }
 
@@ -299,11 +297,11 @@ pub(super) mod tests {
 
     #[test]
     fn a_reading_past_the_rollback_is_refused_with_its_distance() {
-        assert_eq!(read(IDLE, T - 1_001), Err(TooFarBehind::Reading(1_001)));
+        assert_eq!(read(IDLE, T - 1_001), Err(GenerateKind::Rollback { max: 1_000, found: 1_001 }));
         // A floor is the tick after a trusted ID, which counts as a reading.
         let floor = |ahead| read(Timeline { reached: T + ahead + 1, floor: T + ahead + 1, ..IDLE }, T);
         assert!(floor(1_000).is_ok());
-        assert_eq!(floor(1_001), Err(TooFarBehind::Floor(1_001)));
+        assert_eq!(floor(1_001), Err(GenerateKind::Floor { max: 1_000, found: 1_001 }));
     }
 
     #[test]
