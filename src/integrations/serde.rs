@@ -4,8 +4,8 @@
 
 use core::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor};
-use serde::ser::{Serialize, SerializeStruct, Serializer};
+use serde::de::{Error, IgnoredAny, SeqAccess, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::codec::{HexText, IdText};
 use crate::dialect::DialectText;
@@ -157,87 +157,25 @@ impl<'de> Deserialize<'de> for SessionHash {
     }
 }
 
-const NAMES: &[&str] = &["type", "hash"];
-
 /// Writes a struct such as `{"type": "GROUP", "hash": 3966315}`. In binary formats its members are two numbers.
 // A number would be shorter in binary formats, but could not be read in a tagged enum: see `IdVisitor::visit_bytes`.
 impl Serialize for SessionTag {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("SessionTag", NAMES.len())?;
-        fields.serialize_field(NAMES[0], &self.session_type())?;
-        fields.serialize_field(NAMES[1], &self.session_hash())?;
-        fields.end()
+        TypeAndHash { r#type: self.session_type(), hash: self.session_hash() }.serialize(serializer)
     }
 }
 
 /// Reads a struct with the members `type` and `hash`, or a sequence of the two. Other members are errors.
 impl<'de> Deserialize<'de> for SessionTag {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_struct("SessionTag", NAMES, TypeAndHash)
+        let TypeAndHash { r#type, hash } = Deserialize::deserialize(deserializer)?;
+        Ok(Self::from_parts(r#type, hash))
     }
 }
 
-struct TypeAndHash;
-
-impl<'de> Visitor<'de> for TypeAndHash {
-    type Value = SessionTag;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a session tag with its type and its hash")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<SessionTag, A::Error> {
-        let session_type = values.next_element()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
-        let hash = values.next_element()?.ok_or_else(|| A::Error::invalid_length(1, &self))?;
-        Ok(SessionTag::from_parts(session_type, hash))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<SessionTag, A::Error> {
-        let (mut session_type, mut hash) = (None, None);
-        while let Some(name) = members.next_key::<Name>()? {
-            let is_new = match name {
-                Name::Type => session_type.replace(members.next_value()?).is_none(),
-                Name::Hash => hash.replace(members.next_value()?).is_none(),
-            };
-            if !is_new {
-                return Err(A::Error::duplicate_field(NAMES[name as usize]));
-            }
-        }
-        match (session_type, hash) {
-            (Some(session_type), Some(hash)) => Ok(SessionTag::from_parts(session_type, hash)),
-            (None, _) => Err(A::Error::missing_field(NAMES[0])),
-            (_, None) => Err(A::Error::missing_field(NAMES[1])),
-        }
-    }
-}
-
-/// The name of a member of a session tag, by its index in [`NAMES`].
-#[derive(Clone, Copy)]
-enum Name {
-    Type,
-    Hash,
-}
-
-impl<'de> Deserialize<'de> for Name {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_identifier(NameVisitor)
-    }
-}
-
-struct NameVisitor;
-
-impl Visitor<'_> for NameVisitor {
-    type Value = Name;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("`type` or `hash`")
-    }
-
-    fn visit_str<E: Error>(self, name: &str) -> Result<Name, E> {
-        match name {
-            "type" => Ok(Name::Type),
-            "hash" => Ok(Name::Hash),
-            _ => Err(E::unknown_field(name, NAMES)),
-        }
-    }
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "SessionTag", deny_unknown_fields, expecting = "a session tag with its type and its hash")]
+struct TypeAndHash {
+    r#type: SessionType,
+    hash: SessionHash,
 }
