@@ -1,45 +1,53 @@
 //! Texts that cannot be read.
 
-use core::fmt;
-
 use imid::MessageId;
 use imid::error::{ParseError, RangeError, UuidError};
 use imid_snowflake::ParseError as SnowflakeError;
+use thiserror::Error;
 
 use crate::foreign::Foreign;
 
 /// A text cannot be read as an ID of a scheme.
 ///
 /// `Display` says what the text is instead: "not an ID: expected ... at 12", or "a UUID of version 4 (random), not an ID".
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ReadError(pub(crate) Kind);
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error(transparent)]
+pub struct ReadError(#[from] Kind);
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub(crate) enum Kind {
     /// The part that was read starts at `start`. `found` is a character outside ASCII.
-    Text {
-        error: TextError,
-        start: usize,
-        found: Option<char>,
-    },
+    #[error("not an ID: {}", in_whole_text(*.error, *.start, *.found))]
+    Text { error: TextError, start: usize, found: Option<char> },
+    #[error("not an ID: expected a decimal number")]
     NotDecimal,
     /// 16 digits without a letter.
+    #[error("not an ID: expected a letter, found only digits, as in the number of a payment card")]
     Number,
+    #[error("not an ID: expected a number from 0 to {}", MessageId::MAX.to_u128())]
     TooLarge,
+    #[error("not an ID: expected a number of at most 64 bits")]
     MoreThan64Bits,
+    #[error("not an ID: {0}")]
     Layout(RangeError),
+    #[error("not an ID: expected a UUID of 32 hex digits")]
     NotUuid,
+    #[error("not an ID: {0}")]
     View(ViewProblem),
+    #[error("{0}, not an ID")]
     Foreign(Foreign),
     /// A UUID with a time, which could have been a view.
+    #[error("{0}, not the view of an ID: {1}")]
     ForeignView(Foreign, ViewProblem),
 }
 
 /// The error of a text reader.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub(crate) enum TextError {
-    Message(ParseError),
-    Snowflake(SnowflakeError),
+    #[error(transparent)]
+    Message(#[from] ParseError),
+    #[error(transparent)]
+    Snowflake(#[from] SnowflakeError),
 }
 
 impl TextError {
@@ -51,32 +59,12 @@ impl TextError {
     }
 }
 
-impl From<ParseError> for TextError {
-    fn from(error: ParseError) -> Self {
-        Self::Message(error)
-    }
-}
-
-impl From<SnowflakeError> for TextError {
-    fn from(error: SnowflakeError) -> Self {
-        Self::Snowflake(error)
-    }
-}
-
-impl fmt::Display for TextError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Message(error) => error.fmt(f),
-            Self::Snowflake(error) => error.fmt(f),
-        }
-    }
-}
-
 /// Why a UUID is not the view of an ID.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub(crate) enum ViewProblem {
+    #[error(transparent)]
     Uuid(UuidError),
-    /// The scheme has no views.
+    #[error("only IDs of the standard layout have a UUID view")]
     NoView,
 }
 
@@ -87,7 +75,7 @@ impl ReadError {
         let rest =
             text.get(start + error.position()..).filter(|rest| rest.first().is_some_and(|byte| !byte.is_ascii()));
         let found = rest.and_then(|rest| rest.utf8_chunks().next()?.valid().chars().next());
-        Self(Kind::Text { error, start, found })
+        Kind::Text { error, start, found }.into()
     }
 
     /// Returns the index of the first wrong byte in the text without the white space around it, if one byte is wrong. If the
@@ -108,51 +96,17 @@ impl ReadError {
     }
 }
 
-impl core::error::Error for ReadError {}
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Kind::Foreign(foreign) => return write!(f, "{foreign}, not an ID"),
-            Kind::ForeignView(foreign, problem) => {
-                return write!(f, "{foreign}, not the view of an ID: {problem}");
-            }
-            _ => f.write_str("not an ID: ")?,
-        }
-        match self.0 {
-            Kind::Text { error, start, found } => write_parse_error(f, error, start, found),
-            Kind::NotDecimal => f.write_str("expected a decimal number"),
-            Kind::Number => f.write_str("expected a letter, found only digits, as in the number of a payment card"),
-            Kind::TooLarge => write!(f, "expected a number from 0 to {}", MessageId::MAX.to_u128()),
-            Kind::MoreThan64Bits => f.write_str("expected a number of at most 64 bits"),
-            Kind::Layout(error) => error.fmt(f),
-            Kind::NotUuid => f.write_str("expected a UUID of 32 hex digits"),
-            Kind::View(problem) => problem.fmt(f),
-            Kind::Foreign(_) | Kind::ForeignView(..) => Ok(()),
-        }
-    }
-}
-
-impl fmt::Display for ViewProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Uuid(error) => error.fmt(f),
-            Self::NoView => f.write_str("only IDs of the standard layout have a UUID view"),
-        }
-    }
-}
-
-/// Writes the library's message with the position in the whole text. If the character is outside ASCII, it is named, because
+/// Returns the library's message with the position in the whole text. If the character is outside ASCII, it is named, because
 /// the library knows only its first byte.
-fn write_parse_error(f: &mut fmt::Formatter<'_>, error: TextError, start: usize, found: Option<char>) -> fmt::Result {
+fn in_whole_text(error: TextError, start: usize, found: Option<char>) -> String {
     let (message, at) = (error.to_string(), start + error.position());
-    let Some((expected, byte)) = message.split_once(", found ") else { return f.write_str(&message) };
+    let Some((expected, byte)) = message.split_once(", found ") else { return message };
     if let Some(character) = found {
         let name = look_alike(character).map(|name| format!(" {name}")).unwrap_or_default();
-        return write!(f, "{expected}, found {character:?} (U+{:04X}{name}) at {at}", u32::from(character));
+        return format!("{expected}, found {character:?} (U+{:04X}{name}) at {at}", u32::from(character));
     }
     let byte = byte.rsplit_once(" at ").map_or(byte, |(found, _)| found);
-    write!(f, "{expected}, found {byte} at {at}")
+    format!("{expected}, found {byte} at {at}")
 }
 
 /// Characters that other programs write instead of a dash, a space or a quotation mark, or that cannot be seen.

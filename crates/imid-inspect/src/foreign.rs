@@ -4,7 +4,7 @@ use core::fmt;
 
 use uuid::{Uuid, Variant};
 
-use crate::time::{self, LAST_MS, PLAUSIBLE_FROM_MS, rfc3339};
+use crate::time::{LAST_MS, PLAUSIBLE_FROM_MS, rfc3339};
 
 /// Something that is not an ID of this family. `Display` describes it, such as "a UUID of version 4 (random)".
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,25 +17,16 @@ pub enum Foreign {
         /// Its time.
         unix_ms: u64,
     },
-    /// A time.
-    Time {
-        /// How the time is written.
-        form: TimeForm,
+    /// A time of 10 digits.
+    UnixSeconds {
         /// The time.
         unix_ms: u64,
     },
-}
-
-/// How a time is written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum TimeForm {
-    /// 10 digits.
-    UnixSeconds,
-    /// 13 digits.
-    UnixMilliseconds,
-    /// RFC 3339.
-    Rfc3339,
+    /// A time of 13 digits.
+    UnixMilliseconds {
+        /// The time.
+        unix_ms: u64,
+    },
 }
 
 /// Crockford's base32, which ULIDs use.
@@ -44,16 +35,16 @@ const ULID_LEN: usize = 26;
 /// The first digits of a ULID: 48 bits of time, with two bits that are zero.
 const ULID_TIME_LEN: usize = 10;
 
-/// Reads 10 or 13 digits that are a time from 2005 on, or RFC 3339.
+/// Reads 10 or 13 digits that are a time from 2005 on.
 fn time(text: &str) -> Option<Foreign> {
     let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit());
-    let (form, unix_ms) = match (is_decimal, text.len()) {
-        (true, 10) => (TimeForm::UnixSeconds, text.parse::<u64>().ok()? * 1_000),
-        (true, 13) => (TimeForm::UnixMilliseconds, text.parse().ok()?),
-        (true, _) => return None,
-        (false, _) => (TimeForm::Rfc3339, time::parse_rfc3339(text)?),
+    let number: u64 = text.parse().ok().filter(|_| is_decimal)?;
+    let time = match text.len() {
+        10 => Foreign::UnixSeconds { unix_ms: number * 1_000 },
+        13 => Foreign::UnixMilliseconds { unix_ms: number },
+        _ => return None,
     };
-    (unix_ms >= PLAUSIBLE_FROM_MS).then_some(Foreign::Time { form, unix_ms })
+    (time.timestamp_ms() >= Some(PLAUSIBLE_FROM_MS)).then_some(time)
 }
 
 fn ulid(text: &str) -> Option<Foreign> {
@@ -77,7 +68,9 @@ impl Foreign {
             // The first 48 bits are Unix milliseconds.
             Self::Uuid(uuid) if is_version(uuid, 7) => Some((uuid.as_u128() >> 80) as u64),
             Self::Uuid(_) => None,
-            Self::Ulid { unix_ms } | Self::Time { unix_ms, .. } => Some(unix_ms),
+            Self::Ulid { unix_ms } | Self::UnixSeconds { unix_ms } | Self::UnixMilliseconds { unix_ms } => {
+                Some(unix_ms)
+            }
         }
     }
 }
@@ -98,21 +91,14 @@ impl fmt::Display for Foreign {
                 version => write!(f, "a UUID of version {version}")?,
             },
             Self::Ulid { .. } => f.write_str("a ULID")?,
-            Self::Time { form, unix_ms } => return write!(f, "a time {form}, {}", rfc3339(*unix_ms)),
+            Self::UnixSeconds { unix_ms } => return write!(f, "a time in Unix seconds, {}", rfc3339(*unix_ms)),
+            Self::UnixMilliseconds { unix_ms } => {
+                return write!(f, "a time in Unix milliseconds, {}", rfc3339(*unix_ms));
+            }
         }
         match self.timestamp_ms().filter(|ms| *ms <= LAST_MS) {
             Some(ms) => write!(f, " of {}", rfc3339(ms)),
             None => Ok(()),
         }
-    }
-}
-
-impl fmt::Display for TimeForm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::UnixSeconds => "in Unix seconds",
-            Self::UnixMilliseconds => "in Unix milliseconds",
-            Self::Rfc3339 => "of RFC 3339",
-        })
     }
 }

@@ -1,7 +1,7 @@
 //! The forms of one ID: how it is read from a text and how it is written.
 
 use imid::MessageId;
-use imid::dialect::{Dialect, DialectId};
+use imid::dialect::DialectId;
 use imid_snowflake::{Snowflake, TextForm};
 use uuid::Uuid;
 
@@ -100,18 +100,17 @@ impl Scheme {
     pub fn read(self, text: &str, form: Option<Form>) -> Result<Read, ReadError> {
         // White space is not shown in errors, so positions do not count it either.
         let text = text.trim();
-        let exact = |form| move |id| Read { id, form: ReadForm::Exact(form) };
-        let read = match form {
-            None => return self.recognized(text).ok_or_else(|| self.problem(text)),
-            Some(Form::Text) => return self.read_text(text),
-            Some(Form::Hex) => self.read_hex(text),
-            Some(Form::Int) => self.read_int(text),
-            Some(Form::Uuid) => {
-                let uuid = Uuid::try_parse(text).map_err(|_| ReadError(Kind::NotUuid));
-                uuid.and_then(|uuid| self.view(uuid).map_err(|problem| ReadError(Kind::View(problem))))
+        let Some(form) = form else { return self.recognized(text).ok_or_else(|| self.problem(text)) };
+        let id = match form {
+            Form::Text => return self.read_text(text),
+            Form::Hex => self.read_hex(text)?,
+            Form::Int => self.read_int(text)?,
+            Form::Uuid => {
+                let uuid = Uuid::try_parse(text).map_err(|_| Kind::NotUuid)?;
+                self.view(uuid).map_err(Kind::View)?
             }
         };
-        read.map(exact(form.unwrap_or(Form::Text)))
+        Ok(Read { id, form: ReadForm::Exact(form) })
     }
 
     /// Reads an ID from a typed or pasted text of the scheme.
@@ -147,16 +146,9 @@ impl Scheme {
         Some(Read { id, form: ReadForm::Exact(form) })
     }
 
-    /// Reads a text of the scheme as [`read_text`](Self::read_text) does, without white space around it and without an error.
+    /// Reads a text of the scheme as [`read_text`](Self::read_text) does.
     pub(crate) fn written_as(self, text: &str) -> Option<Read> {
-        match self {
-            _ if !self.can_write(text) => None,
-            Self::Dialect(_) => self.read_text(text).ok(),
-            Self::Snowflake(layout) => {
-                let id = Id::Snowflake(layout.parse(text).ok()?);
-                Some(Read { id, form: ReadForm::Exact(Form::Text) })
-            }
-        }
+        if self.can_write(text) { self.read_text(text).ok() } else { None }
     }
 
     /// Says why a text is not [recognized](Self::recognized), or what it is instead.
@@ -170,25 +162,25 @@ impl Scheme {
         of_form.unwrap_or_else(|| match (Foreign::read(text), self.read_text(text)) {
             (Some(foreign @ Foreign::Uuid(uuid)), _) => match self.view(uuid) {
                 // Only a UUID of version 7 could have been a view.
-                Err(problem) if foreign.timestamp_ms().is_some() => ReadError(Kind::ForeignView(foreign, problem)),
-                _ => ReadError(Kind::Foreign(foreign)),
+                Err(problem) if foreign.timestamp_ms().is_some() => Kind::ForeignView(foreign, problem).into(),
+                _ => Kind::Foreign(foreign).into(),
             },
-            (Some(foreign), _) => ReadError(Kind::Foreign(foreign)),
+            (Some(foreign), _) => Kind::Foreign(foreign).into(),
             (None, Err(problem)) => problem,
             // Only for a text that is recognized.
-            (None, Ok(_)) => ReadError(Kind::NotUuid),
+            (None, Ok(_)) => Kind::NotUuid.into(),
         })
     }
 
     /// Returns the form of digits, by their number or a prefix.
     fn shape(self, text: &str) -> Option<Form> {
         let is_all = |is_digit: fn(&u8) -> bool| !text.is_empty() && text.bytes().all(|byte| is_digit(&byte));
-        // The texts of NSQ are 16 hex digits, so 16 digits are not a decimal number.
-        let int_digits = match self {
-            Self::Dialect(_) => SNOWFLAKE_DIGITS + 1..=MAX_DIGITS,
-            Self::Snowflake(_) => SNOWFLAKE_HEX_DIGITS + 1..=SNOWFLAKE_DIGITS,
+        let (hex_digits, int_digits) = match self {
+            Self::Dialect(_) => (HEX_DIGITS, SNOWFLAKE_DIGITS + 1..=MAX_DIGITS),
+            // The texts of NSQ are 16 hex digits, so 16 digits are not a decimal number.
+            Self::Snowflake(_) => (SNOWFLAKE_HEX_DIGITS, SNOWFLAKE_HEX_DIGITS + 1..=SNOWFLAKE_DIGITS),
         };
-        if hex_prefix_len(text) > 0 || text.len() == self.hex_digits() && is_all(u8::is_ascii_hexdigit) {
+        if hex_prefix_len(text) > 0 || text.len() == hex_digits && is_all(u8::is_ascii_hexdigit) {
             Some(Form::Hex)
         } else if int_digits.contains(&text.len()) && is_all(u8::is_ascii_digit) {
             Some(Form::Int)
@@ -207,13 +199,6 @@ impl Scheme {
                 TextForm::Hex => text.len() == SNOWFLAKE_HEX_DIGITS,
                 _ => true,
             },
-        }
-    }
-
-    const fn hex_digits(self) -> usize {
-        match self {
-            Self::Dialect(_) => HEX_DIGITS,
-            Self::Snowflake(_) => SNOWFLAKE_HEX_DIGITS,
         }
     }
 
@@ -237,17 +222,17 @@ impl Scheme {
     fn read_int(self, text: &str) -> Result<Id, ReadError> {
         let is_decimal = text.strip_prefix('-').unwrap_or(text).bytes().all(|byte| byte.is_ascii_digit());
         if !is_decimal || text.is_empty() {
-            return Err(ReadError(Kind::NotDecimal));
+            return Err(Kind::NotDecimal.into());
         }
         match self {
             Self::Dialect(dialect) => {
-                let value = text.parse().map_err(|_| ReadError(Kind::TooLarge))?;
-                let id = DialectId::from_u128(value, dialect.layout());
-                Ok(Id::Message { dialect, id: id.map_err(|error| ReadError(Kind::Layout(error)))? })
+                let value = text.parse().map_err(|_| Kind::TooLarge)?;
+                let id = DialectId::from_u128(value, dialect.layout()).map_err(Kind::Layout)?;
+                Ok(Id::Message { dialect, id })
             }
             Self::Snowflake(layout) => {
                 let bits = text.parse::<i64>().map(i64::cast_unsigned).or_else(|_| text.parse::<u64>());
-                let bits = bits.map_err(|_| ReadError(Kind::MoreThan64Bits))?;
+                let bits = bits.map_err(|_| Kind::MoreThan64Bits)?;
                 Ok(Id::Snowflake(Snowflake::from_u64(bits, layout)))
             }
         }
@@ -256,7 +241,7 @@ impl Scheme {
     /// Reads the UUID view of an ID.
     fn view(self, uuid: Uuid) -> Result<Id, ViewProblem> {
         match self {
-            Self::Dialect(dialect) if dialect.layout() == Dialect::STANDARD.layout() => {
+            Self::Dialect(dialect) if self.has_uuid() => {
                 let id = MessageId::from_uuid(uuid).map_err(ViewProblem::Uuid)?;
                 Ok(Id::Message { dialect, id: id.into() })
             }

@@ -1,9 +1,8 @@
 //! Pasted text, which may contain more than an ID.
 
-use std::borrow::Cow;
-
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE};
+use bstr::ByteVec;
 use imid::MessageId;
 use imid::dialect::DialectId;
 
@@ -75,12 +74,12 @@ fn readings(text: &str, now_ms: u64) -> Vec<Read> {
 pub fn read_pasted(scheme: Scheme, text: &str, form: Option<Form>, now_ms: u64) -> Result<Read, NotPasted> {
     let error = match scheme.read(text, form) {
         Ok(read) if !is_number(scheme, text, &read) => return Ok(read),
-        Ok(_) => ReadError(Kind::Number),
+        Ok(_) => Kind::Number.into(),
         Err(error) if form.is_some() => return Err(NotPasted { error, hint: None }),
         Err(error) => error,
     };
     let unwrapped = unwrapped(text);
-    if let Cow::Owned(unwrapped) = &unwrapped {
+    if let Some(unwrapped) = &unwrapped {
         if let Some(read) = scheme.recognized(unwrapped)
             && !is_number(scheme, text, &read)
         {
@@ -90,22 +89,19 @@ pub fn read_pasted(scheme: Scheme, text: &str, form: Option<Form>, now_ms: u64) 
             return Ok(read);
         }
     }
-    let inside = || if is_bare(text.trim()) { None } else { find_inside(scheme, text, now_ms) };
+    let inside = || {
+        unwrapped.as_ref()?;
+        find_in(scheme, text, now_ms).filter(|found| found.at.len() < text.trim().len())
+    };
     let other = || inside().map(Hint::Inside).or_else(|| others(text.trim(), now_ms).map(Hint::Other));
-    let cut_off = || CutOff::read(&unwrapped, now_ms).or_else(|| CutOff::read(text, now_ms)).map(Hint::CutOff);
+    let unwrapped_cut_off = || CutOff::read(unwrapped.as_ref()?, now_ms);
+    let cut_off = || unwrapped_cut_off().or_else(|| CutOff::read(text, now_ms)).map(Hint::CutOff);
     let standard = || {
         let padded = || from_base64(scheme, &format!("{}==", text.trim()), now_ms).map(|read| Hint::NoPadding(read.id));
         cut_off().or_else(|| WrongDigit::read(text, now_ms).map(Hint::WrongDigit)).or_else(padded)
     };
     let hint = other().or_else(|| scheme.is_standard().then(standard).flatten());
     Err(NotPasted { error, hint })
-}
-
-/// Returns the first ID in a longer text: one of the scheme, or else of any dialect. Returns `None` if the ID is all of the
-/// text.
-pub fn find_inside(scheme: Scheme, text: &str, now_ms: u64) -> Option<Found> {
-    let whole = text.trim().len();
-    find_in(scheme, text, now_ms).filter(|found| found.at.len() < whole)
 }
 
 /// Returns the ID of another scheme that a text probably is, if its time as `id` is implausible.
@@ -131,7 +127,7 @@ pub fn identify(text: &str, now_ms: u64) -> Vec<Read> {
     if !exact.is_empty() {
         return exact;
     }
-    let Cow::Owned(unwrapped) = unwrapped(text) else { return exact };
+    let Some(unwrapped) = unwrapped(text) else { return exact };
     let unwrapped = readings(&unwrapped, now_ms);
     match from_base64(STANDARD, text, now_ms).or_else(|| from_bytes(STANDARD, text, now_ms)) {
         Some(read) if unwrapped.is_empty() => vec![read],
@@ -152,37 +148,30 @@ fn is_number(scheme: Scheme, text: &str, read: &Read) -> bool {
     is_text && !is_exact && scheme.is_text() && !text.contains(is_letter)
 }
 
-/// Returns whether a trimmed text is one word with nothing around it that [`unwrapped`] removes, and no list of bytes.
-fn is_bare(text: &str) -> bool {
-    // As in `123n` and in `x66a8`.
-    is_word(text) && !text.ends_with('n') && !text.starts_with(['x', 'X'])
-}
-
 /// Reads 10 bytes in base64. Without the padding, other texts of 14 characters would be read as well.
 fn from_base64(scheme: Scheme, text: &str, now_ms: u64) -> Option<Read> {
     let text = text.trim_matches(|c: char| !c.is_ascii_alphanumeric() && !"+/-_=".contains(c));
-    let mut bytes = [0; MessageId::BYTE_LEN + 2];
     let engine = if text.contains(['-', '_']) { &BASE64_URL_SAFE } else { &BASE64_STANDARD };
-    let Scheme::Dialect(dialect) = scheme else { return None };
-    engine.decode_slice(text, &mut bytes).ok().filter(|len| *len == MessageId::BYTE_LEN)?;
-    let bytes: [u8; MessageId::BYTE_LEN] = *bytes.first_chunk()?;
+    let bytes = engine.decode(text).ok()?;
     // Less than one ID in 10^6 has the bytes of words.
-    if bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b' ') {
-        return None;
-    }
-    let id = Id::Message { dialect, id: DialectId::from_bytes(bytes, dialect.layout()) };
-    id.is_plausible(now_ms).then_some(Read { id, form: ReadForm::Base64 })
+    let is_words = bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b' ');
+    if is_words { None } else { plausible(scheme, &bytes, ReadForm::Base64, now_ms) }
+}
+
+/// Returns the ID of 10 bytes, if its time is plausible.
+fn plausible(scheme: Scheme, bytes: &[u8], form: ReadForm, now_ms: u64) -> Option<Read> {
+    let Scheme::Dialect(dialect) = scheme else { return None };
+    let id = Id::Message { dialect, id: DialectId::from_slice(bytes, dialect.layout()).ok()? };
+    id.is_plausible(now_ms).then_some(Read { id, form })
 }
 
 /// Returns a text without what is around an ID in code, tables and emails: quotation marks, brackets, commas, and spaces or
-/// look-alikes of a dash between its groups.
-///
-/// Borrows a text with nothing around it.
-fn unwrapped(text: &str) -> Cow<'_, str> {
-    if is_bare(text.trim()) {
-        return Cow::Borrowed(text.trim());
-    }
-    Cow::Owned(without_signs(text))
+/// look-alikes of a dash between its groups. Returns `None` for one word with nothing around it.
+fn unwrapped(text: &str) -> Option<String> {
+    let text = text.trim();
+    // As in `123n` and in `x66a8`.
+    let is_bare = is_word(text) && !text.ends_with('n') && !text.starts_with(['x', 'X']);
+    (!is_bare).then(|| without_signs(text))
 }
 
 fn without_signs(text: &str) -> String {
@@ -228,10 +217,7 @@ fn grouped(text: &str) -> Option<String> {
 
 /// Reads 10 bytes: a list of numbers, signed as in Java or not; a literal of Python with its escapes.
 fn from_bytes(scheme: Scheme, text: &str, now_ms: u64) -> Option<Read> {
-    let Scheme::Dialect(dialect) = scheme else { return None };
-    let bytes = listed(text).or_else(|| escaped(text))?;
-    let id = Id::Message { dialect, id: DialectId::from_bytes(bytes.try_into().ok()?, dialect.layout()) };
-    id.is_plausible(now_ms).then_some(Read { id, form: ReadForm::Bytes })
+    plausible(scheme, &listed(text).or_else(|| escaped(text))?, ReadForm::Bytes, now_ms)
 }
 
 /// Reads `[102, 168, 171]`, `{102, -88}` and `<102 168>`.
@@ -244,24 +230,9 @@ fn listed(text: &str) -> Option<Vec<u8>> {
 
 /// Reads `b'f\xa8\xab\x1a'`.
 fn escaped(text: &str) -> Option<Vec<u8>> {
-    let text = text.trim();
-    let single = text.strip_prefix("b'").and_then(|rest| rest.strip_suffix('\''));
-    let double = || text.strip_prefix("b\"").and_then(|rest| rest.strip_suffix('"'));
-    let (mut rest, mut bytes) = (single.or_else(double).filter(|rest| rest.is_ascii())?, Vec::new());
-    while let Some(first) = rest.bytes().next() {
-        let (byte, len) = match (first, rest.as_bytes().get(1)) {
-            (b'\\', Some(b'x')) => (u8::from_str_radix(rest.get(2..4)?, 16).ok()?, 4),
-            (b'\\', Some(b'n')) => (b'\n', 2),
-            (b'\\', Some(b'r')) => (b'\r', 2),
-            (b'\\', Some(b't')) => (b'\t', 2),
-            (b'\\', Some(sign @ (b'\\' | b'\'' | b'"'))) => (*sign, 2),
-            (b'\\', _) => return None,
-            _ => (first, 1),
-        };
-        bytes.push(byte);
-        rest = &rest[len..];
-    }
-    Some(bytes)
+    let quoted = text.trim().strip_prefix('b')?;
+    let inner = ['\'', '"'].iter().find_map(|quote| quoted.strip_prefix(*quote)?.strip_suffix(*quote))?;
+    inner.is_ascii().then(|| Vec::unescape_bytes(inner))
 }
 
 /// Returns the IDs that a text can be, if the most likely one is plausible. Four groups of four digits are those of a payment

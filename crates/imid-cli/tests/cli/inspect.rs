@@ -172,7 +172,6 @@ fn a_text_that_is_not_an_id_is_named() {
     for (text, expected) in [
         ("1763640000000", "\"1763640000000\" is a time in Unix milliseconds, 2025-11-20T12:00:00.000Z, not an ID"),
         ("1763640000", "\"1763640000\" is a time in Unix seconds, 2025-11-20T12:00:00.000Z, not an ID"),
-        ("2025-11-20T12:00:00Z", "\"2025-11-20T12:00:00Z\" is a time of RFC 3339, 2025-11-20T12:00:00.000Z, not an ID"),
         (file, &format!("; it is a file: to read its lines, write < {file}")),
         ("id=emaq2948wcrvt3dd;", "; there is an ID at 3: EMAQ-2948-WCRV-T3DD"),
         ("key 66a8ab1ad0001cfc856b.", "; there is an ID at 4: EUNC-Q8QJ-22GH-T3DD"),

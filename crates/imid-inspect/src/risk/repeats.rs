@@ -36,7 +36,7 @@ pub enum Mode {
 }
 
 /// The modes, those that can repeat IDs first.
-pub const MODES: [Mode; 6] = [Mode::AnyHost, Mode::ByName, Mode::Uuid7, Mode::ByShard, Mode::Lanes, Mode::Lease];
+pub(super) const MODES: [Mode; 6] = [Mode::AnyHost, Mode::ByName, Mode::Uuid7, Mode::ByShard, Mode::Lanes, Mode::Lease];
 
 impl Mode {
     /// Returns the name, for programs.
@@ -76,16 +76,16 @@ impl Mode {
 
 /// Pairs of messages that share a millisecond, per second, whichever hosts mint their IDs.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Pairs {
+pub(super) struct Pairs {
     /// Messages of one session, which arrive independently. The number grows with the square of the rate.
-    pub independent: f64,
+    independent: f64,
     /// Messages of two sessions. The number grows with the square of the rate.
-    pub of_two: f64,
+    of_two: f64,
 }
 
 impl Pairs {
     /// Returns the pairs of this traffic: r² / 2 × 1 ms.
-    pub fn expected(sessions: &Sessions) -> Self {
+    pub(super) fn expected(sessions: &Sessions) -> Self {
         let (rate, squares) = (sessions.rate, sessions.squares);
         Self {
             independent: squares / 2.0 * MILLISECOND_S,
@@ -97,7 +97,7 @@ impl Pairs {
     ///
     /// Two hosts mint the IDs of a pair with probability 1 - 1/hosts. The shards and lanes of [`Mode::ByShard`],
     /// [`Mode::Lanes`] and [`Mode::Lease`] have no such pair while their conditions hold.
-    pub fn equal_ids(self, mode: Mode, hosts: u32) -> f64 {
+    pub(super) fn equal_ids(self, mode: Mode, hosts: u32) -> f64 {
         let two_hosts = (1.0 - 1.0 / f64::from(hosts)) / SPINS;
         match mode {
             Mode::AnyHost => (self.independent + self.of_two / HASHES) * two_hosts,
@@ -109,14 +109,14 @@ impl Pairs {
 
     /// Returns by how much all rates have to grow until one pair of equal IDs per year is expected. `None` if no pair is
     /// possible.
-    pub fn growth_to_one_a_year(self, mode: Mode, hosts: u32) -> Option<f64> {
+    pub(super) fn growth_to_one_a_year(self, mode: Mode, hosts: u32) -> Option<f64> {
         let growth = (self.equal_ids(mode, hosts) * YEAR_S).sqrt().recip();
         growth.is_finite().then_some(growth)
     }
 }
 
 /// Returns the probability of at least one event in this time. Events are independent.
-pub fn probability(events_per_second: f64, seconds: f64) -> f64 {
+pub(super) fn probability(events_per_second: f64, seconds: f64) -> f64 {
     -(-events_per_second * seconds).exp_m1()
 }
 

@@ -1,6 +1,6 @@
 //! How many messages the sessions have, and how they arrive.
 
-use core::fmt;
+use thiserror::Error;
 
 /// The rates of the sessions, as far as the number of equal IDs depends on them.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -14,9 +14,10 @@ pub struct Sessions {
 }
 
 /// Rates that no traffic can have.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Error)]
 pub enum SessionsError {
     /// More busy sessions than sessions.
+    #[error("expected at most {sessions} sessions, found {listed}")]
     Sessions {
         /// Number of sessions.
         sessions: f64,
@@ -24,6 +25,7 @@ pub enum SessionsError {
         listed: usize,
     },
     /// The busy sessions have more messages than there are.
+    #[error("expected at most the {rate} messages per second of all sessions, found {listed}")]
     Listed {
         /// Messages of all sessions.
         rate: f64,
@@ -31,30 +33,16 @@ pub enum SessionsError {
         listed: f64,
     },
     /// The other sessions would have to be busier than the listed ones.
+    #[error(
+        "expected rates that leave no other session busier than the listed ones, found {most} of {rate} messages per second in \
+         all sessions"
+    )]
     Others {
         /// Messages of all sessions.
         rate: f64,
         /// What all sessions can have.
         most: f64,
     },
-}
-
-impl core::error::Error for SessionsError {}
-
-impl fmt::Display for SessionsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Sessions { sessions, listed } => write!(f, "expected at most {sessions} sessions, found {listed}"),
-            Self::Listed { rate, listed } => {
-                write!(f, "expected at most the {rate} messages per second of all sessions, found {listed}")
-            }
-            Self::Others { rate, most } => write!(
-                f,
-                "expected rates that leave no other session busier than the listed ones, found {most} of {rate} \
-                 messages per second in all sessions"
-            ),
-        }
-    }
 }
 
 impl Sessions {
