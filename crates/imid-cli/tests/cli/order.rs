@@ -1,6 +1,6 @@
 //! The table of `imid inspect` for several IDs.
 
-use crate::imid;
+use crate::{imid, imid_args};
 
 /// Two IDs of different sessions.
 const FIRST: &str = "EUN6-KDW2-5J2G-DUMH";
@@ -34,6 +34,23 @@ fn the_table_says_whether_ids_have_one_session_and_are_in_order() {
     assert!(out.ends_with("session A: type 3 GROUP, hash 3966315; all IDs have it\n"), "{out}");
     // `now` is at the end, or in front of an ID that is a moment ahead.
     assert_eq!(out.lines().filter(|line| line.starts_with("   now ")).count(), 1);
+}
+
+/// The bits of a Snowflake are less than those of an ID of this century, whatever its time is.
+#[test]
+fn ids_of_several_systems_are_sorted_by_their_times() {
+    // Of 2026-04-05, by the layout of Discord.
+    let text = format!("{FIRST} after 1490224372899840000 and {OTHER}");
+    let out = imid_args(&["inspect", &text], "").ok();
+    let lines: Vec<_> = out.lines().skip_while(|line| !line.starts_with("3  ")).take(3).collect();
+    assert_eq!(lines[0], "3  EMAQ-2948-WCRV-T3DD  A   2024-11-19T17:37:45.755Z");
+    assert_eq!(lines[1], "1  EUN6-KDW2-5J2G-DUMH  B   2025-11-20T12:00:00.000Z  +365d 18h 22m 14s");
+    assert_eq!(lines[2], "2  1490224372899840000      2026-04-05T05:39:37.529Z  +135d 17h 39m 37s");
+    let one = imid_args(&["inspect", &text.replace(OTHER, "")], "").ok();
+    assert!(
+        one.ends_with("order   the input is strictly increasing\nsession A: type 3 GROUP, hash 2484847\n"),
+        "{one}"
+    );
 }
 
 #[test]

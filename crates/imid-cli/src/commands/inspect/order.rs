@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use imid_inspect::time::duration;
-use imid_inspect::{Id, Scheme, named_type};
+use imid_inspect::{Id, named_type};
 
 use crate::Out;
 use crate::report::Stop;
@@ -12,103 +12,75 @@ use crate::time::{ZoneArg, now_ms};
 /// The most IDs that are put in order. More lines are not for people, and `check` and `stats` have no such limit.
 pub(super) const MAX_IDS: usize = 1_000;
 
-/// An ID in the order of the IDs.
-struct Item {
-    /// The place in the input, from 1.
-    number: usize,
-    id: Id,
-    /// The time since the ID before it.
-    since_previous_ms: Option<u64>,
-    /// The index of its session among all sessions. `None` for a Snowflake.
-    session: Option<usize>,
-}
-
-/// Writes the table.
+/// Writes the table, and what it says about the order and the sessions.
 pub(super) fn write(out: &mut Out, ids: &[Id], zone: &ZoneArg) -> Result<(), Stop> {
-    let is_increasing = ids.is_sorted_by(|a, b| a.sort_key() < b.sort_key());
-    let mut sorted: Vec<_> = ids.iter().enumerate().collect();
-    sorted.sort_by_key(|(_, id)| id.sort_key());
-    let (mut items, mut sessions, mut previous_ms) = (Vec::new(), Vec::new(), None);
-    for (index, id) in sorted {
-        let session = id.session().map(|session| {
-            let known = sessions.iter().position(|(other, _)| *other == session);
-            known.unwrap_or_else(|| {
-                sessions.push((session, *id));
-                sessions.len() - 1
-            })
-        });
-        let unix_ms = id.timestamp_ms();
-        let since_previous_ms = previous_ms.replace(unix_ms).map(|previous| unix_ms - previous);
-        items.push(Item { number: index + 1, id: *id, since_previous_ms, session });
+    // The IDs of a pasted text can be of several systems, whose bits do not sort by time together.
+    let key = |id: &Id| (id.timestamp_ms(), id.sort_key());
+    let mut sorted: Vec<_> = (1..).zip(ids).collect();
+    sorted.sort_by_key(|(_, id)| key(id));
+    let sessions = write_table(out, &sorted, zone)?;
+
+    let times = || ids.iter().map(|id| id.timestamp_ms());
+    let span_ms = times().max().unwrap_or(0) - times().min().unwrap_or(0);
+    writeln!(out, "\nspan    {}", duration(span_ms))?;
+    let not = if ids.is_sorted_by(|a, b| key(a) < key(b)) { "" } else { "not " };
+    writeln!(out, "order   the input is {not}strictly increasing")?;
+    if let [session] = &sessions[..]
+        && ids.iter().all(|id| id.session().is_some())
+    {
+        return Ok(writeln!(out, "session A: {session}; all IDs have it")?);
     }
-    let sessions: Vec<_> = sessions.iter().map(|(session, id)| describe(*session, *id)).collect();
-    write_table(out, &items, &sessions, is_increasing, zone)
+    for (index, session) in sessions.iter().enumerate().take(MAX_SESSIONS) {
+        writeln!(out, "session {}: {session}", letters(index))?;
+    }
+    if sessions.len() > MAX_SESSIONS {
+        writeln!(out, "        and {} more", sessions.len() - MAX_SESSIONS)?;
+    }
+    Ok(())
 }
 
-fn describe((code, hash): (u8, u32), id: Id) -> String {
-    let name = match id.scheme() {
-        Scheme::Dialect(dialect) => named_type(dialect, code),
-        Scheme::Snowflake(_) => code.to_string(),
-    };
-    format!("type {name}, hash {hash}")
-}
-
-/// Returns the time since the ID before.
-fn since(ms: u64) -> String {
-    format!("+{}", duration(ms))
-}
-
-fn write_table(
-    out: &mut Out,
-    items: &[Item],
-    sessions: &[String],
-    is_increasing: bool,
-    zone: &ZoneArg,
-) -> Result<(), Stop> {
-    let now = now_ms();
-    let number_width = items.iter().map(|item| item.number).max().unwrap_or(0).to_string().len();
-    let id_width = items.iter().map(|item| item.id.to_string().len()).max().unwrap_or(0);
+/// Writes a line for each ID, and one for the present time. Returns the sessions in the order of their letters.
+fn write_table(out: &mut Out, sorted: &[(usize, &Id)], zone: &ZoneArg) -> Result<Vec<String>, Stop> {
+    let number_width = sorted.len().to_string().len();
+    let id_width = sorted.iter().map(|(_, id)| id.to_string().len()).max().unwrap_or(0);
     let mut line = |number: &str, id: &str, session: &str, unix_ms: u64, since: &str| {
         let time = zone.rfc3339(unix_ms);
         let line = format!("{number:>number_width$}  {id:<id_width$}  {session:<2}  {time}  {since}");
         writeln!(out, "{}", line.trim_end())
     };
-    let mut now_is_due = true;
-    for (index, item) in items.iter().enumerate() {
-        let unix_ms = item.id.timestamp_ms();
-        let previous = index.checked_sub(1).map(|index| items[index].id.timestamp_ms());
-        if now_is_due && unix_ms > now {
-            now_is_due = false;
-            line("", "now", "", now, &previous.map_or(String::new(), |previous| since(now - previous)))?;
+    let (mut sessions, mut previous, mut now) = (Vec::new(), None, Some(now_ms()));
+    for (number, id) in sorted {
+        let unix_ms = id.timestamp_ms();
+        if let Some(now) = now.take_if(|now| *now < unix_ms) {
+            line("", "now", "", now, &since(previous, now))?;
         }
-        let is_equal = index > 0 && items[index - 1].id.sort_key() == item.id.sort_key();
-        let since = item.since_previous_ms.map(since).unwrap_or_default();
-        let since = if is_equal { "equal to the ID before it".to_owned() } else { since };
-        let session = item.session.map(letters).unwrap_or_default();
-        line(&item.number.to_string(), &item.id.to_string(), &session, unix_ms, &since)?;
+        let is_equal = previous.is_some_and(|previous: &Id| previous.sort_key() == id.sort_key());
+        let since = if is_equal { "equal to the ID before it".to_owned() } else { since(previous, unix_ms) };
+        let session = session(**id).map(|session| {
+            let known = sessions.iter().position(|known| *known == session);
+            letters(known.unwrap_or_else(|| {
+                sessions.push(session);
+                sessions.len() - 1
+            }))
+        });
+        line(&number.to_string(), &id.to_string(), &session.unwrap_or_default(), unix_ms, &since)?;
+        previous = Some(*id);
     }
-    if now_is_due {
-        let last = items.last().map_or(now, |item| item.id.timestamp_ms());
-        line("", "now", "", now, &since(now.saturating_sub(last)))?;
+    if let Some(now) = now {
+        line("", "now", "", now, &since(previous, now))?;
     }
-    writeln!(out)?;
-    let span_ms = items.iter().filter_map(|item| item.since_previous_ms).sum();
-    writeln!(out, "span    {}", duration(span_ms))?;
-    let order = if is_increasing { "the input is strictly increasing" } else { "the input is not strictly increasing" };
-    writeln!(out, "order   {order}")?;
-    match sessions {
-        [] => {}
-        [session] => writeln!(out, "session A: {session}; all IDs have it")?,
-        sessions => {
-            for (index, session) in sessions.iter().enumerate().take(MAX_SESSIONS) {
-                writeln!(out, "session {}: {session}", letters(index))?;
-            }
-            if sessions.len() > MAX_SESSIONS {
-                writeln!(out, "        and {} more", sessions.len() - MAX_SESSIONS)?;
-            }
-        }
-    }
-    Ok(())
+    Ok(sessions)
+}
+
+/// Returns the time since the ID before.
+fn since(previous: Option<&Id>, unix_ms: u64) -> String {
+    previous.map_or_else(String::new, |id| format!("+{}", duration(unix_ms - id.timestamp_ms())))
+}
+
+/// Returns the session of an ID. A Snowflake has none.
+fn session(id: Id) -> Option<String> {
+    let Id::Message { dialect, id } = id else { return None };
+    Some(format!("type {}, hash {}", named_type(dialect, id.type_code()), id.session_hash()))
 }
 
 /// The most sessions that are described after the table.
