@@ -45,27 +45,14 @@ fn no_command(parent: &Command, name: &str) -> Stop {
 }
 
 fn page(command: &Command) -> io::Result<Vec<u8>> {
-    let (mut page, name) = (Vec::new(), command.get_bin_name().unwrap_or(command.get_name()));
-    Man::new(command.clone())
-        .title(name.replace(' ', "-"))
+    let (mut page, mut command) = (Vec::new(), command.clone());
+    let title = command.get_bin_name().unwrap_or(command.get_name()).replace(' ', "-");
+    // The synopsis of `clap_mangen` has no values of options.
+    let usage = command.render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage: ").to_owned();
+    Man::new(command.override_usage(usage))
+        .title(title)
         .source(concat!("imid ", env!("CARGO_PKG_VERSION")))
         .render(&mut page)?;
-    Ok(with_values(command, &String::from_utf8_lossy(&page)).into_bytes())
-}
-
-/// Returns a page whose synopsis has the values of options, such as `[--in FORMAT]`. `clap_mangen` leaves them out.
-fn with_values(command: &Command, page: &str) -> String {
-    let Some((head, rest)) = page.split_once(".SH SYNOPSIS\n") else { return page.to_owned() };
-    let (synopsis, rest) = rest.split_once('\n').unwrap_or((rest, ""));
-    let mut synopsis = synopsis.to_owned();
-    for argument in command.get_arguments().filter(|argument| argument.get_action().takes_values()) {
-        let Some(long) = argument.get_long() else { continue };
-        let value = argument.get_value_names().and_then(<[_]>::first).map_or("VALUE", |value| value.as_str());
-        let option = format!("\\fB\\-\\-{}\\fR", long.replace('-', "\\-"));
-        let with_value = format!("{option} \\fI{value}\\fR");
-        synopsis = synopsis
-            .replace(&format!("<{option}>"), &with_value)
-            .replace(&format!("{option}]"), &format!("{with_value}]"));
-    }
-    format!("{head}.SH SYNOPSIS\n{synopsis}\n{rest}")
+    Ok(page)
 }

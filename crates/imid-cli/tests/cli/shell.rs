@@ -55,15 +55,9 @@ fn bash_completes_commands_and_options() {
 #[test]
 fn each_command_has_a_man_page() {
     let tool = imid("man", "").ok();
-    for option in [
-        r"[\fB\-\-in\fR \fIFORMAT\fR]",
-        r" \fB\-\-session\-field\fR \fIFIELD\fR ",
-        r"[\fB\-o\fR|\fB\-\-output\fR \fIFILE\fR]",
-    ] {
-        let synopsis = imid("man tag", "").ok();
-        let synopsis = synopsis.lines().find(|line| line.starts_with(r"\fBimid tag")).unwrap();
-        assert!(synopsis.contains(option), "{option}: {synopsis}");
-    }
+    let synopsis = imid("man tag", "").ok();
+    let synopsis = synopsis.lines().find(|line| line.starts_with(r"\fBimid tag")).unwrap();
+    assert_eq!(synopsis, r"\fBimid tag\fR [OPTIONS] \-\-session\-field <FIELD> [FILE]");
     assert!(tool.contains(".TH imid 1") && tool.contains("imid\\-tag(1)"), "{tool}");
     for command in commands() {
         let (page, name) = (imid(&format!("man {command}"), "").ok(), command.replace(' ', "-"));
