@@ -145,7 +145,7 @@ fn begin_with(dialect: &'static Dialect<'static>, text: &str) -> Result<[Id; 2],
             let most = whole.len();
             return Err(format!("expected 1 to {most} digits of an ID, found {}", quote(text)));
         }
-        let padded: String = start.chars().filter(|c| *c != '-').chain(whole[given..].iter().copied()).collect();
+        let padded: String = start.chars().chain(whole[given..].iter().copied()).collect();
         let id = dialect.parse_lenient(&padded);
         let id = id.map_err(|error| format!("{} is not the beginning of an ID: {error}", quote(text)))?;
         Ok(Id::Message { dialect, id })

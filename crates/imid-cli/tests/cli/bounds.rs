@@ -137,6 +137,9 @@ fn a_range_has_all_ids_that_begin_with_a_text() {
         error("EUNO"),
         "--prefix: \"EUNO\" is not the beginning of an ID: expected a digit 2-9 or A-Z without I and O, found 'O' at 3"
     );
+    for (text, expected) in [("EUNC-Q80J", "found '0' at 7"), ("EUN-CQ8Q", "found '-' at 3")] {
+        assert!(error(text).ends_with(&format!("expected a digit 2-9 or A-Z without I and O, {expected}")), "{text}");
+    }
     assert_eq!(
         error("EUNC-Q8QJ-22GH-T3DDX"),
         "--prefix: expected 1 to 16 digits of an ID, found \"EUNC-Q8QJ-22GH-T3DDX\""
