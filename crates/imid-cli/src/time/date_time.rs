@@ -11,25 +11,31 @@ use super::rfc3339;
 use crate::report::quote;
 
 /// A date and a time, with the offset if the text has one.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct DateAndTime {
-    pub(super) local: DateTime,
-    pub(super) offset: Option<Offset>,
+    local: DateTime,
+    offset: Option<Offset>,
 }
 
 impl DateAndTime {
     /// Reads a text that has the shape of RFC 3339's `date-time`, also without seconds, with a space before the time, and
-    /// with an offset as PostgreSQL (`+00`), `BigQuery` (` UTC`) or Snowflake (` +0000`) writes it, or without one. Returns
-    /// `None` for any other shape.
+    /// with an offset as PostgreSQL (`+00`), `BigQuery` (` UTC`) or Snowflake (` +0000`) writes it, or without one. For any
+    /// other text, the error says that `forms` were expected.
     ///
     /// jiff reads more shapes, so it gets only those that are checked here.
-    pub(super) fn read(text: &str) -> Option<Result<Self, Problem>> {
-        let (local, offset) = split(text)?;
-        let offset = read_offset(offset).ok()?;
+    pub(super) fn read(text: &str, forms: &str) -> Result<Self, String> {
+        let error = |expected: &str| format!("expected {expected}, found {}", quote(text));
+        let (local, offset) = split(text).ok_or_else(|| error(forms))?;
         // jiff reads second 60 as 59.
         if local.get(17..).is_some_and(|second| second.starts_with("60")) {
-            return Some(Err(Problem::LeapSecond));
+            return Err(error("a second from 00 to 59 (Unix time has no leap seconds)"));
         }
-        Some(local.parse().map(|local| Self { local, offset }).map_err(|_| Problem::Range))
+        let local = local.parse().map_err(|_| error(forms))?;
+        Ok(Self { local, offset })
+    }
+
+    pub(super) fn has_offset(&self) -> bool {
+        self.offset.is_some()
     }
 
     /// Returns the time in Unix milliseconds. Without an offset it is one of this zone.
@@ -39,24 +45,6 @@ impl DateAndTime {
             None => in_zone(self.local, zone, text)?,
         };
         unix_ms(time, text)
-    }
-}
-
-/// Why a text with the shape of a time is not one.
-pub(super) enum Problem {
-    LeapSecond,
-    /// A number is out of its range, such as hour 24.
-    Range,
-}
-
-impl Problem {
-    /// Returns the error. `forms` are what it says was expected.
-    pub(super) fn message(self, forms: &str, text: &str) -> String {
-        let expected = match self {
-            Self::LeapSecond => "a second from 00 to 59 (Unix time has no leap seconds)",
-            Self::Range => forms,
-        };
-        format!("expected {expected}, found {}", quote(text))
     }
 }
 
@@ -77,25 +65,20 @@ pub(super) fn is_date(text: &str) -> bool {
     strip_shape(text, "0000-00-00") == Some("")
 }
 
-/// Returns the date and the time, and the offset.
-fn split(text: &str) -> Option<(&str, &str)> {
+/// Returns the date and the time, and the offset, which can be missing.
+fn split(text: &str) -> Option<(&str, Option<Offset>)> {
     let rest = strip_shape(text, "0000-00-00")?.strip_prefix(['T', 't', ' '])?;
     let mut rest = strip_shape(rest, "00:00")?;
     if let Some(after) = strip_shape(rest, ":00") {
         let is_digit = |c: char| c.is_ascii_digit();
         rest = strip_shape(after, ".0").map_or(after, |rest| rest.trim_start_matches(is_digit));
     }
-    Some(text.split_at(text.len() - rest.len()))
-}
-
-/// Reads an offset, which can be missing. An error is a text that is not an offset.
-fn read_offset(text: &str) -> Result<Option<Offset>, ()> {
-    match text {
-        "" => return Ok(None),
-        "Z" | "z" | " UTC" | " GMT" => return Ok(Some(Offset::UTC)),
-        _ => {}
-    }
-    offset(text.strip_prefix(' ').unwrap_or(text)).map(Some).ok_or(())
+    let offset = match rest {
+        "" => None,
+        "Z" | "z" | " UTC" | " GMT" => Some(Offset::UTC),
+        _ => Some(offset(rest.strip_prefix(' ').unwrap_or(rest))?),
+    };
+    Some((&text[..text.len() - rest.len()], offset))
 }
 
 /// Reads an offset such as `+01`, `+0100` or `+01:00`.

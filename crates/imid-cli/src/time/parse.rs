@@ -62,11 +62,8 @@ impl TimeField {
             return checked(self.number(text, &number)?);
         }
         let forms = "Unix milliseconds or an RFC 3339 time such as 2024-11-19T17:37:45.755Z";
-        let time = match DateAndTime::read(text) {
-            Some(read) => read.map_err(|problem| problem.message(forms, text))?,
-            None => return Err(format!("expected {forms}, found {}", quote(text))),
-        };
-        if time.offset.is_none() && self.zone.given.is_none() {
+        let time = DateAndTime::read(text, forms)?;
+        if !time.has_offset() && self.zone.given.is_none() {
             return Err(without_zone(text));
         }
         let ms = time.unix_ms(&self.zone.zone(), text)?;
@@ -137,34 +134,19 @@ fn without_zone(text: &str) -> String {
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum TimeArg {
     UnixMs(u64),
-    /// A date, and its text.
-    Date(Date, String),
-    /// A day before the present one, by its number of days. Which date it is depends on the zone.
-    DayBefore(i64),
+    Day(Day),
     /// A time without an offset, and its text.
-    Local(String),
+    Local(DateAndTime, String),
 }
 
 impl TimeArg {
-    fn of_date(date: Date) -> Self {
-        Self::Date(date, date.to_string())
-    }
-
     /// Returns the time in Unix milliseconds, with a local time in this zone. A date is its first millisecond.
     fn in_zone(&self, zone: &ZoneArg) -> Result<u64, String> {
         match self {
             Self::UnixMs(unix_ms) => Ok(*unix_ms),
-            Self::Date(date, text) => {
-                // Where clocks go forward at midnight, the day begins later.
-                let start = date.to_zoned(zone.zone()).map_err(|_| past_the_end(text))?;
-                before_the_end(unix_ms(start.timestamp(), text)?, text)
-            }
-            Self::DayBefore(days) => Self::of_date(date_before(*days, zone)).in_zone(zone),
-            Self::Local(text) if zone.given.is_none() => Err(without_zone(text)),
-            Self::Local(text) => match DateAndTime::read(text) {
-                Some(Ok(time)) => before_the_end(time.unix_ms(&zone.zone(), text)?, text),
-                _ => Err(without_zone(text)),
-            },
+            Self::Day(day) => first_ms(day.date(zone), zone),
+            Self::Local(_, text) if zone.given.is_none() => Err(without_zone(text)),
+            Self::Local(time, text) => before_the_end(time.unix_ms(&zone.zone(), text)?, text),
         }
     }
 }
@@ -191,7 +173,7 @@ impl TimeRange {
         if times.is_empty() {
             let (from, to) = (zone.rfc3339(times.start), zone.rfc3339(times.end));
             let hint = match (&self.from, &self.to) {
-                (Some(TimeArg::Date(..)), Some(TimeArg::Date(date, _))) if from == to => {
+                (Some(TimeArg::Day(Day::Date(_))), Some(TimeArg::Day(Day::Date(date)))) if from == to => {
                     let next = date.tomorrow().unwrap_or(Date::MAX);
                     format!("; a date is its first millisecond, so the day ends before --to {next}")
                 }
@@ -235,11 +217,6 @@ Times:
 /// All arguments of a run have the same present time, so that the range from `-1h` to `now` is an hour long.
 static NOW: LazyLock<Timestamp> = LazyLock::new(Timestamp::now);
 
-/// Returns the date of a zone so many days ago.
-fn date_before(days: i64, zone: &ZoneArg) -> Date {
-    NOW.to_zoned(zone.zone()).date().saturating_sub(Span::new().days(days))
-}
-
 /// Reads a time that a person types: RFC 3339, a date, Unix milliseconds, Unix seconds with an `s`, `now`, or a signed
 /// duration from now such as `-1h`.
 fn parse_time_arg(text: &str) -> Result<TimeArg, String> {
@@ -247,6 +224,13 @@ fn parse_time_arg(text: &str) -> Result<TimeArg, String> {
         TimeArg::UnixMs(unix_ms) => before_the_end(unix_ms, text).map(TimeArg::UnixMs),
         time => Ok(time),
     }
+}
+
+/// Returns the first millisecond of a date. Where clocks go forward at midnight, the day begins later.
+fn first_ms(date: Date, zone: &ZoneArg) -> Result<u64, String> {
+    let text = date.to_string();
+    let start = date.to_zoned(zone.zone()).map_err(|_| past_the_end(&text))?;
+    before_the_end(unix_ms(start.timestamp(), &text)?, &text)
 }
 
 /// Returns a time, or an error if no ID can have it. One more than the last time is the end of a range.
@@ -279,8 +263,10 @@ fn parse_time_at(text: &str, now: Timestamp) -> Result<TimeArg, String> {
         let unix_ms = seconds.parse().ok().and_then(|seconds: u64| seconds.checked_mul(1_000));
         return unix_ms.map(TimeArg::UnixMs).ok_or_else(|| past_the_end(text));
     }
-    if let Some(days) = day_before(text) {
-        return Ok(TimeArg::DayBefore(days));
+    match Day::parse(text) {
+        Ok(day) => return Ok(TimeArg::Day(day)),
+        Err(problem) if is_date(text) => return Err(problem),
+        Err(_) => {}
     }
     if text == "now" {
         return unix_ms(now, text).map(TimeArg::UnixMs);
@@ -292,48 +278,46 @@ fn parse_time_at(text: &str, now: Timestamp) -> Result<TimeArg, String> {
         let time = now.to_zoned(TimeZone::UTC).checked_add(duration).map_err(|_| expected())?;
         return unix_ms(time.timestamp(), text).map(TimeArg::UnixMs);
     }
-    if is_date(text) {
-        let date = text.parse().map_err(|_| format!("expected a date such as 2025-11-20, found {}", quote(text)))?;
-        return Ok(TimeArg::Date(date, text.to_owned()));
-    }
     let forms = "a time such as 2024-11-19T17:37:45.755Z, 2024-11-19, 1732037865755, 1732037865s, now or -1h";
-    match DateAndTime::read(text) {
-        Some(Ok(DateAndTime { offset: None, .. })) => Ok(TimeArg::Local(text.to_owned())),
-        Some(Ok(time)) => time.unix_ms(&TimeZone::UTC, text).map(TimeArg::UnixMs),
-        Some(Err(problem)) => Err(problem.message(forms, text)),
-        None => Err(format!("expected {forms}, found {}", quote(text))),
+    let time = DateAndTime::read(text, forms)?;
+    if time.has_offset() {
+        time.unix_ms(&TimeZone::UTC, text).map(TimeArg::UnixMs)
+    } else {
+        Ok(TimeArg::Local(time, text.to_owned()))
     }
-}
-
-/// Returns how many days a day is before the present one, if it is not a date.
-fn day_before(text: &str) -> Option<i64> {
-    [("today", 0), ("yesterday", 1)].iter().find(|(name, _)| *name == text).map(|(_, days)| *days)
 }
 
 /// A whole day, as an argument.
-#[derive(Clone, Debug)]
-pub(crate) struct Day(TimeArg);
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Day {
+    Date(Date),
+    /// A day before the present one, by its number of days. Which date it is depends on the zone.
+    Before(i64),
+}
 
 impl Day {
     /// Reads a date, `today` or `yesterday`.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        if let Some(days) = day_before(text) {
-            return Ok(Self(TimeArg::DayBefore(days)));
+        let day = match text {
+            "today" => Some(Self::Before(0)),
+            "yesterday" => Some(Self::Before(1)),
+            _ => text.parse().ok().filter(|_| is_date(text)).map(Self::Date),
+        };
+        day.ok_or_else(|| format!("expected a date such as 2025-11-20, today or yesterday, found {}", quote(text)))
+    }
+
+    fn date(self, zone: &ZoneArg) -> Date {
+        match self {
+            Self::Date(date) => date,
+            Self::Before(days) => NOW.to_zoned(zone.zone()).date().saturating_sub(Span::new().days(days)),
         }
-        let date = text.parse().ok().filter(|_| is_date(text));
-        let date = date.map(|date| Self(TimeArg::of_date(date)));
-        date.ok_or_else(|| format!("expected a date such as 2025-11-20, today or yesterday, found {}", quote(text)))
     }
 
     /// Returns its times in a zone.
-    pub(crate) fn times(&self, zone: &ZoneArg) -> Result<Range<u64>, String> {
-        let day = match self.0 {
-            TimeArg::Date(date, _) => date,
-            TimeArg::DayBefore(days) => date_before(days, zone),
-            _ => Date::MIN,
-        };
+    pub(crate) fn times(self, zone: &ZoneArg) -> Result<Range<u64>, String> {
+        let day = self.date(zone);
         let next = day.tomorrow().map_err(|_| past_the_end(&day.to_string()))?;
-        let times = TimeArg::of_date(day).in_zone(zone)?..TimeArg::of_date(next).in_zone(zone)?;
+        let times = first_ms(day, zone)?..first_ms(next, zone)?;
         if times.is_empty() { Err(format!("expected a day that {day} is not: its zone skips it")) } else { Ok(times) }
     }
 }
@@ -503,7 +487,7 @@ mod tests {
             assert_eq!(time.in_zone(&ZoneArg::default()), Ok(ms), "{text}");
         }
         for (text, start) in [
-            ("2025-11-31", "expected a date such as 2025-11-20, found \"2025-11-31\""),
+            ("2025-11-31", "expected a date such as 2025-11-20, today or yesterday, found \"2025-11-31\""),
             ("-1", "expected a duration from now such as -1h or +90m, found \"-1\""),
             ("-1x", "expected a duration from now such as -1h or +90m, found \"-1x\""),
             ("-100y", "expected a time in 1970 or later, found \"-100y\""),

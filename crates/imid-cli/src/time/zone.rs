@@ -11,7 +11,7 @@ use crate::report::quote;
 pub(crate) struct ZoneArg {
     /// Time zone of dates, of times without an offset and of printed times, such as Europe/Berlin or +08:00 [default: UTC];
     /// JSON is in UTC
-    #[arg(id = "time_zone", long = "time-zone", alias = "tz", value_name = "ZONE", value_parser = time_zone, allow_hyphen_values = true)]
+    #[arg(id = "time_zone", long = "time-zone", value_name = "ZONE", value_parser = time_zone, allow_hyphen_values = true)]
     pub(crate) given: Option<TimeZone>,
 }
 
