@@ -7,14 +7,13 @@ mod summary;
 
 use std::ops::Range;
 
-use imid::MessageId;
 use imid_inspect::Id;
 
 use self::rates::{Interval, Rates};
 use self::sessions::Sessions;
 use self::summary::Summary;
 use super::problems::Problems;
-use super::stored::{Counts, StoredIds, Visitor};
+use super::stored::{StoredIds, Visitor};
 use super::whole_number;
 use crate::Out;
 use crate::json::JsonArg;
@@ -88,9 +87,9 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         let times = self.times.times(&self.zone)?;
-        let mut stats = Stats { sessions: Sessions::new()?, rates: Rates::default(), range: None, counted: 0, times };
+        let mut stats = Stats { sessions: Sessions::new()?, rates: Rates::default(), counted: 0, times };
         let (counts, _) = self.ids.visit(&mut stats, report)?;
-        let mut summary = stats.finish(counts, self);
+        let mut summary = Summary { args: self, counts, stats };
         match (self.plot, self.json.json) {
             (true, _) => summary.write_plot(out),
             (_, true) => summary.write_json(out),
@@ -102,8 +101,6 @@ impl Args {
 struct Stats {
     sessions: Sessions,
     rates: Rates,
-    /// The least and the greatest ID.
-    range: Option<(MessageId, MessageId)>,
     /// Number of IDs that are counted.
     counted: u64,
     /// The times of the IDs that are counted.
@@ -112,32 +109,11 @@ struct Stats {
 
 impl Visitor for Stats {
     fn add(&mut self, _: u64, id: Id, _: &mut Problems<'_>) -> Result<(), Stop> {
-        if !self.times.contains(&id.timestamp_ms()) {
-            return Ok(());
+        if self.times.contains(&id.timestamp_ms()) {
+            self.counted += 1;
+            self.sessions.add(id);
+            self.rates.add(id.timestamp_ms());
         }
-        self.counted += 1;
-        self.sessions.add(id);
-        self.rates.add(id.timestamp_ms());
-        let key = id.sort_key();
-        self.range = Some(self.range.map_or((key, key), |(least, greatest)| (least.min(key), greatest.max(key))));
         Ok(())
-    }
-}
-
-impl Stats {
-    fn finish(self, counts: Counts, args: &Args) -> Summary {
-        let scheme = args.ids.scheme();
-        let time = |key: MessageId| scheme.with_sort_key(key).timestamp_ms();
-        Summary {
-            counts,
-            counted: self.counted,
-            times: self.range.map(|(least, greatest)| (time(least), time(greatest))),
-            scheme,
-            types: self.sessions.types(),
-            busiest: self.sessions.busiest(args.top),
-            rates: self.rates,
-            per: args.per,
-            zone: args.zone.clone(),
-        }
     }
 }

@@ -25,7 +25,7 @@ pub(super) struct Rates {
     /// The bin of the last ID, and its IDs that are not in the map yet. Most IDs have the bin of the one before.
     present: (u64, u64),
     /// The times of the first and the last ID.
-    range: Option<(u64, u64)>,
+    pub(super) range: Option<(u64, u64)>,
 }
 
 /// The length of a column.
@@ -132,17 +132,11 @@ impl Interval {
     }
 }
 
+/// Writes the name that the option takes.
 impl fmt::Display for Interval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Second => "second",
-            Self::Minute => "minute",
-            Self::Hour => "hour",
-            Self::Day => "day",
-            Self::Week => "week",
-            Self::Month => "month",
-            Self::Year => "year",
-        })
+        // PANIC: no interval is skipped.
+        f.write_str(self.to_possible_value().expect("each interval has a name").get_name())
     }
 }
 

@@ -19,7 +19,8 @@ pub(super) enum Owner {
 
 /// Counts of IDs.
 pub(super) struct Sessions {
-    types: BTreeMap<u8, u64>,
+    /// The count of each type. Snowflakes have no type.
+    pub(super) types: BTreeMap<u8, u64>,
     sketch: FrequentItemsSketch<Owner>,
 }
 
@@ -54,11 +55,6 @@ impl Sessions {
             *self.types.entry(type_code).or_default() += 1;
         }
         self.sketch.update(owner);
-    }
-
-    /// Returns the count of each type. Snowflakes have no type.
-    pub(super) fn types(&self) -> Vec<(u8, u64)> {
-        self.types.iter().map(|(code, count)| (*code, *count)).collect()
     }
 
     /// Returns the owners with the most IDs.
@@ -115,6 +111,6 @@ mod tests {
             let exact = 1_000 + 100 * n as u64;
             assert!(exact <= *count && *count <= exact + busiest.max_error + 10, "{count}, not {exact}");
         }
-        assert_eq!(sessions.types(), [(SessionType::GROUP.to_u8(), 1_495_000)]);
+        assert_eq!(sessions.types, BTreeMap::from([(SessionType::GROUP.to_u8(), 1_495_000)]));
     }
 }

@@ -6,29 +6,19 @@ use imid::dialect::Dialect;
 use imid_inspect::{Scheme, named_type};
 use serde_json::json;
 
-use super::plot;
-use super::rates::{Column, Columns, Interval, Rates, ratio};
+use super::rates::{Column, Columns, Interval, ratio};
 use super::sessions::{Busiest, Owner};
+use super::{Args, Stats, plot};
 use crate::commands::stored::Counts;
 use crate::report::Stop;
-use crate::time::{ZoneArg, rfc3339, timestamp};
+use crate::time::{rfc3339, timestamp};
 use crate::{Out, json};
 
 /// The result.
-pub(super) struct Summary {
+pub(super) struct Summary<'a> {
+    pub(super) args: &'a Args,
     pub(super) counts: Counts,
-    /// Number of IDs of the times that were asked for.
-    pub(super) counted: u64,
-    /// The first and the last time, in Unix milliseconds.
-    pub(super) times: Option<(u64, u64)>,
-    pub(super) scheme: Scheme,
-    pub(super) types: Vec<(u8, u64)>,
-    pub(super) busiest: Busiest,
-    pub(super) rates: Rates,
-    /// The interval of the rates, if it is not chosen by their number.
-    pub(super) per: Option<Interval>,
-    /// The time zone of the intervals and of the times for people.
-    pub(super) zone: ZoneArg,
+    pub(super) stats: Stats,
 }
 
 /// The width of a line with a bar, and of what is before the time.
@@ -39,18 +29,18 @@ const INDENT: usize = 14;
 const MOST_LINES: usize = 60;
 const MOST_INTERVALS: usize = 1_000;
 
-impl Summary {
+impl Summary<'_> {
     /// Writes the result for people.
     pub(super) fn write(&mut self, out: &mut Out) -> Result<(), Stop> {
-        let none = || "none".to_owned();
+        let (none, zone, range) = (|| "none".to_owned(), &self.args.zone, self.stats.rates.range);
         let times = [
-            ("first time", self.times.map_or_else(none, |(first, _)| self.zone.rfc3339(first))),
-            ("last time", self.times.map_or_else(none, |(_, last)| self.zone.rfc3339(last))),
+            ("first time", range.map_or_else(none, |(first, _)| zone.rfc3339(first))),
+            ("last time", range.map_or_else(none, |(_, last)| zone.rfc3339(last))),
         ];
         for (name, value) in self.counts.rows().into_iter().chain(times) {
             writeln!(out, "{name:<12}{value}")?;
         }
-        if self.counted == 0 {
+        if self.stats.counted == 0 {
             return Ok(());
         }
         self.write_types(out)?;
@@ -60,34 +50,34 @@ impl Summary {
 
     /// Writes a line with a count and its share of all IDs.
     fn write_count(&self, out: &mut Out, count: u64, name: &str) -> Result<(), Stop> {
-        let percent = ratio(count, self.counted) * 100.0;
+        let percent = ratio(count, self.stats.counted) * 100.0;
         Ok(writeln!(out, "{count:>12}  {percent:>6.2} %  {name}")?)
     }
 
     /// Returns the dialect that names the types.
     fn dialect(&self) -> &'static Dialect<'static> {
-        match self.scheme {
+        match self.args.ids.scheme() {
             Scheme::Dialect(dialect) => dialect,
             Scheme::Snowflake(_) => &Dialect::STANDARD,
         }
     }
 
     fn write_types(&self, out: &mut Out) -> Result<(), Stop> {
-        if !self.types.is_empty() {
+        if !self.stats.sessions.types.is_empty() {
             writeln!(out, "\nIDs by session type")?;
         }
-        for (code, count) in &self.types {
+        for (code, count) in &self.stats.sessions.types {
             self.write_count(out, *count, &named_type(self.dialect(), *code))?;
         }
         Ok(())
     }
 
     fn write_busiest(&self, out: &mut Out) -> Result<(), Stop> {
-        let Busiest { owners, max_error, number } = &self.busiest;
+        let Busiest { owners, max_error, number } = self.stats.sessions.busiest(self.args.top);
         if owners.is_empty() {
             return Ok(());
         }
-        let noun = if matches!(self.scheme, Scheme::Dialect(_)) { "sessions" } else { "nodes" };
+        let noun = if matches!(self.args.ids.scheme(), Scheme::Dialect(_)) { "sessions" } else { "nodes" };
         if let Some(number) = number {
             writeln!(out, "\nBusiest {noun}, of {number}")?;
         } else {
@@ -96,11 +86,11 @@ impl Summary {
         for (owner, count) in owners {
             let owner = match owner {
                 Owner::SessionTag { type_code, hash } => {
-                    format!("type {}, hash {hash}", named_type(self.dialect(), *type_code))
+                    format!("type {}, hash {hash}", named_type(self.dialect(), type_code))
                 }
                 Owner::Node(node) => format!("node {node}"),
             };
-            self.write_count(out, *count, &owner)?;
+            self.write_count(out, count, &owner)?;
         }
         Ok(())
     }
@@ -131,14 +121,17 @@ impl Summary {
 
     /// Returns the columns of `--per`, or at most this many.
     fn columns(&mut self, most: usize) -> Columns {
-        self.rates.columns(self.per, most, &self.zone.zone())
+        self.stats.rates.columns(self.args.per, most, &self.args.zone.zone())
     }
 
     /// Writes the rates as SVG.
     pub(super) fn write_plot(&mut self, out: &mut Out) -> Result<(), Stop> {
-        let zone = self.zone.zone();
-        let svg =
-            if self.counted == 0 { plot::draw_nothing() } else { plot::draw(&self.columns(MOST_INTERVALS), &zone) };
+        let zone = self.args.zone.zone();
+        let svg = if self.stats.counted == 0 {
+            plot::draw_nothing()
+        } else {
+            plot::draw(&self.columns(MOST_INTERVALS), &zone)
+        };
         let svg = svg.map_err(|problem| Stop::Error(format!("cannot draw the rates: {problem}")))?;
         Ok(out.write_all(svg.as_bytes())?)
     }
@@ -151,15 +144,17 @@ impl Summary {
             Interval::Day | Interval::Week => "%Y-%m-%d",
             Interval::Month | Interval::Year => "%Y-%m",
         };
-        timestamp(unix_ms).to_zoned(self.zone.zone()).strftime(format).to_string()
+        timestamp(unix_ms).to_zoned(self.args.zone.zone()).strftime(format).to_string()
     }
 
     /// Writes the result as one line of JSON.
     pub(super) fn write_json(&mut self, out: &mut Out) -> Result<(), Stop> {
         let dialect = self.dialect();
         let rates = self.columns(MOST_INTERVALS);
+        let (sessions, range) = (&self.stats.sessions, self.stats.rates.range);
+        let Busiest { owners, max_error, .. } = sessions.busiest(self.args.top);
         let of_type =
-            |(code, ids): &(u8, u64)| json!({ "type": code, "type_name": dialect.type_name(*code), "ids": ids });
+            |(code, ids): (&u8, &u64)| json!({ "type": code, "type_name": dialect.type_name(*code), "ids": ids });
         let busiest = |(owner, ids): &(Owner, u64)| match owner {
             Owner::SessionTag { type_code, hash } => {
                 json!({ "type": type_code, "type_name": dialect.type_name(*type_code), "hash": hash, "ids": ids })
@@ -173,11 +168,11 @@ impl Summary {
         let Counts { lines, valid, invalid, blank } = self.counts;
         let object = json!({
             "lines": lines, "valid": valid, "invalid": invalid, "blank": blank,
-            "first_time": self.times.map(|(first, _)| rfc3339(first)),
-            "last_time": self.times.map(|(_, last)| rfc3339(last)),
-            "types": self.types.iter().map(of_type).collect::<Vec<_>>(),
-            "busiest": self.busiest.owners.iter().map(busiest).collect::<Vec<_>>(),
-            "busiest_max_error": self.busiest.max_error,
+            "first_time": range.map(|(first, _)| rfc3339(first)),
+            "last_time": range.map(|(_, last)| rfc3339(last)),
+            "types": sessions.types.iter().map(of_type).collect::<Vec<_>>(),
+            "busiest": owners.iter().map(busiest).collect::<Vec<_>>(),
+            "busiest_max_error": max_error,
             "interval": rates.interval.to_string(),
             "rates": rates.columns.iter().map(rate).collect::<Vec<_>>(),
         });
