@@ -169,10 +169,6 @@ fn a_bad_record_of_csv_is_named_by_its_first_line() {
     assert_eq!(error("", "room,id\n1,2\n"), "line 1: field \"id\" already exists");
     let not_utf_8 = imid("tag --in csv --session-field room", b"room,a\xff\n1,2\n").error(1);
     assert_eq!(not_utf_8, "line 1: field 2 of the header: expected UTF-8, found byte 0xff at 1");
-    assert_eq!(
-        imid("tag --in csv --session-field room --overwrite", "").error(2),
-        "--overwrite does not work with CSV or TSV"
-    );
     assert_eq!(imid("tag --in csv --session-field room", "").ok(), "");
     assert_eq!(imid("tag --in csv --session-field room --id-field a\"b", "room\n").ok(), "room,\"a\"\"b\"\n");
     // A template of CSV fields.

@@ -163,13 +163,11 @@ fn a_peer_field_makes_private_pairs_and_leaves_other_types_alone() {
 }
 
 #[test]
-fn an_existing_id_is_an_error_without_overwrite() {
-    let lines = "{\"id\":{\"old\":[1]} , \"room\":1 }\n{\"room\":1,\"\\u0069d\":null}\n";
-    let error = imid("tag --session-field room", lines).error(1);
-    assert_eq!(error, "line 1: field \"id\" already exists (--overwrite replaces it)");
-    let tagged = imid("tag --session-field room --overwrite", lines).ok();
-    let ids = tagged_ids(&tagged);
-    assert_eq!(tagged, format!("{{\"room\":1,\"id\":\"{}\" }}\n{{\"room\":1,\"id\":\"{}\"}}\n", ids[0], ids[1]));
+fn an_existing_id_is_an_error() {
+    for line in ["{\"id\":{\"old\":[1]} , \"room\":1 }\n", "{\"room\":1,\"\\u0069d\":null}\n"] {
+        let error = imid("tag --session-field room", line).error(1);
+        assert_eq!(error, "line 1: field \"id\" already exists (--id-field names another one)");
+    }
 }
 
 #[test]
@@ -297,11 +295,8 @@ fn the_id_is_written_in_each_form() {
     let both = run(fields);
     let first = format!(",\"i\":\"{}\",\"h\":\"{}\",\"u\":\"{}\"}}\n", ids[0], ids[0].to_hex(), uuid(&ids[0]));
     assert!(both.starts_with(&line.replace("}\n", &first)), "{both}");
-    // Replaced together.
-    let again = imid(&format!("{TAG_SAMPLE} {fields} --overwrite"), both.as_str()).out;
-    assert_eq!(again, both);
     let again = imid(&format!("{TAG_SAMPLE} --id-field id,u --id-form text,uuid"), both).error(1);
-    assert_eq!(again, "line 1: field \"u\" already exists (--overwrite replaces it)");
+    assert_eq!(again, "line 1: field \"u\" already exists (--id-field names another one)");
 
     let error = imid(&format!("{TAG_SAMPLE} --id-field a,b --id-form hex"), "").error(2);
     assert_eq!(error, "--id-form: expected a form for each --id-field, 2, found 1");

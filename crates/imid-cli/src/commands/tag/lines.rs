@@ -43,15 +43,15 @@ impl Tagger<'_> {
         }
         let plan = &self.plan;
         let read = JsonLine::read(line).and_then(|object| {
-            if let Some(field) = plan.new_fields().iter().find(|field| object.has(field)) {
-                return Err(format!("field {} already exists (--overwrite replaces it)", quote(field)));
+            if let Some(field) = plan.id_fields().iter().find(|field| object.has(field)) {
+                return Err(format!("field {} already exists (--id-field names another one)", quote(field)));
             }
             Ok((plan.read(&object)?, object))
         });
         if let Some((id, object)) = self.mint(number, read)? {
             // The addition comes after a comma.
             self.reserve(line.len() + 1 + self.addition.max_len())?;
-            object.write_with_last(&mut self.output, self.plan.removed_fields(), |out| self.addition.write(out, id));
+            object.write_with_last(&mut self.output, |out| self.addition.write(out, id));
         }
         Ok(())
     }
@@ -60,7 +60,7 @@ impl Tagger<'_> {
     fn check_line(&self, number: u64, line: &[u8], written: &mut PreviousOutput) -> Result<(), Stop> {
         written.check(number, number, |id| {
             let (object, mut made) = (JsonLine::read(line)?, Vec::new());
-            object.write_with_last(&mut made, self.plan.removed_fields(), |out| self.addition.write(out, id));
+            object.write_with_last(&mut made, |out| self.addition.write(out, id));
             Ok((self.plan.read(&object)?, made))
         })
     }

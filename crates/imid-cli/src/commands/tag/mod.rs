@@ -87,15 +87,12 @@ pub(crate) struct Args {
     type_field: Option<String>,
     #[command(flatten)]
     time: TimeField,
-    /// Fields for the ID, separated by commas
+    /// Fields for the ID, separated by commas; a message must not have them
     #[arg(long, value_name = "FIELD", default_value = "id", value_delimiter = ',')]
     id_field: Vec<String>,
     /// Forms of the ID, one for each field; int is a string of digits, because many JSON readers lose bits of large numbers
     #[arg(long, value_name = "FORM", value_parser = form(), default_value = "text", value_delimiter = ',')]
     id_form: Vec<Form>,
-    /// Replace the ID fields of lines that have them; without this option, such a line is an error
-    #[arg(long)]
-    overwrite: bool,
     /// Report an error if an ID would move forward by more than this, such as 500ms or 10s
     #[arg(long, value_name = "DURATION", requires = "time_field", value_parser = parse_duration, allow_hyphen_values = true)]
     max_shift: Option<Duration>,
@@ -122,9 +119,6 @@ impl Args {
         let plan = Plan::new(self)?;
         let opened = self.input.open("messages as JSON lines")?;
         let addition = match opened {
-            Opened::Records(..) if self.overwrite => {
-                return Err(Stop::Usage("--overwrite does not work with CSV or TSV".into()));
-            }
             Opened::Records(_, delimiter) => Addition::record(&columns, delimiter, self.dialect),
             Opened::Lines(_) => Addition::json(&columns, self.dialect),
         };

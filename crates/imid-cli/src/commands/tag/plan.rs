@@ -41,14 +41,9 @@ impl<'a> Plan<'a> {
         Ok(Facts { session, unix_ms: self.args.time.read(message)?.unwrap_or(0) })
     }
 
-    /// Returns the fields of the ID that are removed from a line.
-    pub(super) fn removed_fields(&self) -> &'a [String] {
-        if self.args.overwrite { &self.args.id_field } else { &[] }
-    }
-
-    /// Returns the fields of the ID that a line must not have.
-    pub(super) fn new_fields(&self) -> &'a [String] {
-        if self.args.overwrite { &[] } else { &self.args.id_field }
+    /// Returns the fields that get the ID.
+    pub(super) fn id_fields(&self) -> &'a [String] {
+        &self.args.id_field
     }
 
     /// Returns the fields that are read.
