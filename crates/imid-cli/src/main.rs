@@ -1,12 +1,12 @@
 //! The command-line tool `imid`: mints, reads and checks IDs, and tags messages with them.
 
 mod candidates;
+mod clock_minter;
 mod commands;
 mod form;
 mod id_object;
 mod input;
 mod json;
-mod lead;
 mod message;
 mod number;
 mod output;
@@ -29,7 +29,7 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 use imid_inspect::{STANDARD, read_pasted};
 
 use crate::commands::Command;
-use crate::report::{Report, Stop};
+use crate::report::{Report, Stop, USAGE};
 use crate::stdout::Out;
 
 /// Mint, read and check 80-bit message IDs for chat backends, and tag messages with them
@@ -58,25 +58,21 @@ the wording of messages may change.";
 fn parse_args(report: &mut Report) -> Result<Cli, ExitCode> {
     let mut tool = any_case(Cli::command());
     let matches = tool.try_get_matches_from_mut(arguments(&tool));
-    matches.and_then(|matches| Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut tool))).map_err(
-        |error| {
-            if let Some(message) = wrong_value(&error) {
-                report.error(message);
-            } else if error.use_stderr() {
-                let _ = error.print();
-                note_wrong_dashes(report);
-                if error.kind() == ErrorKind::InvalidSubcommand {
-                    report.note(
-                        "to see what an ID is: imid inspect ID, or imid ID; to find IDs in files: imid grep FILE",
-                    );
-                }
-            } else {
-                let printed = error.print().and_then(|()| io::stdout().flush());
-                return end(printed.map_err(Stop::from), report);
-            }
-            ExitCode::from(USAGE)
-        },
-    )
+    let parsed = matches.and_then(|matches| Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut tool)));
+    parsed.map_err(|error| {
+        if let Some(message) = wrong_value(&error) {
+            return report.end(Err(Stop::Usage(message)));
+        }
+        let printed = error.print();
+        if !error.use_stderr() {
+            return report.end(printed.and_then(|()| io::stdout().flush()).map_err(Stop::from));
+        }
+        note_wrong_dashes(report);
+        if error.kind() == ErrorKind::InvalidSubcommand {
+            report.note("to see what an ID is: imid inspect ID, or imid ID; to find IDs in files: imid grep FILE");
+        }
+        ExitCode::from(USAGE)
+    })
 }
 
 /// Returns the arguments, with `inspect` before a first one that is an ID or a text with an ID.
@@ -141,28 +137,6 @@ fn note_wrong_dashes(report: &Report) {
     }
 }
 
-/// The exit status for wrong arguments.
-const USAGE: u8 = 2;
-
-/// Reports how the run ended and returns its exit status.
-fn end(result: Result<(), Stop>, report: &mut Report) -> ExitCode {
-    match result {
-        Ok(()) => {}
-        Err(Stop::Error(message)) => report.error(message),
-        Err(Stop::Usage(message)) => {
-            report.error(message);
-            return ExitCode::from(USAGE);
-        }
-        Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
-        Err(Stop::Output(error)) => report.error(stdout::cannot_write(&error)),
-    }
-    match (report.cannot_read(), report.has_errors()) {
-        (true, _) => ExitCode::from(USAGE),
-        (_, true) => ExitCode::FAILURE,
-        _ => ExitCode::SUCCESS,
-    }
-}
-
 fn main() -> ExitCode {
     #[cfg(unix)]
     signals::end_at_line_ends();
@@ -175,7 +149,7 @@ fn main() -> ExitCode {
     let ran = cli.command.run(&mut out, &mut report);
     // Writes the output from before the error, and then the error.
     let flushed = out.flush().map_err(Stop::from);
-    end(ran.and(flushed), &mut report)
+    report.end(ran.and(flushed))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use same_file::Handle;
 use tempfile::TempPath;
 
-use crate::report::{Stop, quote};
+use crate::report::{Stop, quote_path};
 
 /// A file that is written beside its place, as `FILE.part`, and moved there when it is whole. A run that ends early leaves
 /// the part, and another run continues it.
@@ -31,7 +31,7 @@ impl PartFile {
         let file = opened.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => {
                 let hint = "an earlier run ended early; --resume continues it, or delete the file";
-                Stop::Error(format!("{} exists: {hint}", name(&part)))
+                Stop::Error(format!("{} exists: {hint}", quote_path(&part)))
             }
             _ => cannot_write(&part, &error),
         })?;
@@ -40,7 +40,7 @@ impl PartFile {
         }
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {
-                return Err(Stop::Error(format!("another process writes {}", name(&part))));
+                return Err(Stop::Error(format!("another process writes {}", quote_path(&part))));
             }
             // Some file systems have no locks.
             Ok(()) | Err(TryLockError::Error(_)) => {}
@@ -53,7 +53,7 @@ impl PartFile {
         if target.is_moved() {
             return Err(Stop::Error(format!(
                 "{} was moved or deleted at this moment; run this again",
-                name(&target.part)
+                quote_path(&target.part)
             )));
         }
         Ok(target)
@@ -125,7 +125,7 @@ fn is_free(path: &Path) -> bool {
 }
 
 fn is_taken(path: &Path) -> Stop {
-    Stop::Error(format!("{} exists, and is not replaced", name(path)))
+    Stop::Error(format!("{} exists, and is not replaced", quote_path(path)))
 }
 
 /// Returns the error for an input that is also standard output, such as `imid tag F >> F`: it would grow without end. Without
@@ -150,15 +150,11 @@ fn is_same_file(a: io::Result<Handle>, b: io::Result<Handle>) -> bool {
 }
 
 fn is_input_and_output(path: Option<&Path>) -> Stop {
-    Stop::Usage(format!("{} is the input and the output", path.map_or_else(|| "standard input".into(), name)))
+    Stop::Usage(format!("{} is the input and the output", path.map_or_else(|| "standard input".into(), quote_path)))
 }
 
 fn cannot_write(path: &Path, error: &io::Error) -> Stop {
-    Stop::Error(format!("cannot write {}: {error}", name(path)))
-}
-
-fn name(path: &Path) -> String {
-    quote(&path.to_string_lossy())
+    Stop::Error(format!("cannot write {}: {error}", quote_path(path)))
 }
 
 #[cfg(test)]

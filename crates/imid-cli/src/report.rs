@@ -2,8 +2,12 @@
 
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
+
+use crate::stdout;
 
 /// Why a command ends early.
 pub(crate) enum Stop {
@@ -41,9 +45,12 @@ pub(crate) struct KeepGoing {
 #[derive(Default)]
 pub(crate) struct Report {
     keep_going: bool,
-    has_errors: bool,
-    cannot_read: bool,
+    /// The exit status.
+    status: u8,
 }
+
+/// The exit status for wrong arguments, and of `grep` for a file that cannot be read.
+pub(crate) const USAGE: u8 = 2;
 
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 
@@ -76,7 +83,7 @@ impl Report {
 
     /// Sets the exit status to 1.
     pub(crate) fn set_failed(&mut self) {
-        self.has_errors = true;
+        self.status = self.status.max(1);
     }
 
     /// Prints a line, such as the result of a run.
@@ -88,16 +95,23 @@ impl Report {
 
     /// Reports a file that cannot be read. The exit status is 2, as that of other tools which search.
     pub(crate) fn unreadable(&mut self, message: impl Display) {
-        self.cannot_read = true;
+        self.status = USAGE;
         self.error(message);
     }
 
-    pub(crate) fn cannot_read(&self) -> bool {
-        self.cannot_read
-    }
-
-    pub(crate) fn has_errors(&self) -> bool {
-        self.has_errors
+    /// Reports how the run ended and returns its exit status.
+    pub(crate) fn end(&mut self, result: Result<(), Stop>) -> ExitCode {
+        match result {
+            Ok(()) => {}
+            Err(Stop::Error(message)) => self.error(message),
+            Err(Stop::Usage(message)) => {
+                self.error(message);
+                return ExitCode::from(USAGE);
+            }
+            Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
+            Err(Stop::Output(error)) => self.error(stdout::cannot_write(&error)),
+        }
+        ExitCode::from(self.status)
     }
 }
 
@@ -108,6 +122,11 @@ const MAX_SHOWN: usize = 60;
 pub(crate) fn quote(text: &str) -> String {
     let (shown, ellipsis) = shorten(text);
     format!("{shown:?}{ellipsis}")
+}
+
+/// Formats the name of a file for an error.
+pub(crate) fn quote_path(path: &Path) -> String {
+    quote(&path.to_string_lossy())
 }
 
 /// Returns the error for a value that is not one of the possible ones.

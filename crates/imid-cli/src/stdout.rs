@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bstr::ByteSlice;
-use imid::MessageId;
+use imid_inspect::Id;
 
 /// Number of bytes of output that are buffered before they are written.
 const CAPACITY: usize = 1 << 16;
@@ -25,7 +25,7 @@ pub(crate) struct Out {
 #[derive(Clone, Copy)]
 pub(crate) struct Tagged {
     pub(crate) line: u64,
-    pub(crate) id: MessageId,
+    pub(crate) id: Id,
 }
 
 /// What was written.

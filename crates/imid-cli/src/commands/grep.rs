@@ -13,9 +13,9 @@ use serde::Serialize;
 use crate::Out;
 use crate::candidates::read_or_hint;
 use crate::id_object::IdObject;
-use crate::input::{Block, Input, paths, too_long};
+use crate::input::{self, Block, Input, too_long};
 use crate::json::{self, JsonArg};
-use crate::report::{Report, Stop, quote};
+use crate::report::{Report, Stop, quote_path};
 use crate::scheme::scheme;
 use crate::session::{NO_SESSION, SessionArgs, SessionFilter};
 use crate::time::{TIME_FORMS, TimeRange, ZoneArg, now_ms};
@@ -94,16 +94,15 @@ JSON members:
 /// What the IDs must have.
 struct Filter {
     times: std::ops::Range<u64>,
-    /// What the IDs of the session have in each dialect that can have it.
-    sessions: Vec<(&'static str, SessionFilter)>,
-    is_any_session: bool,
+    /// What the IDs of the session have in each dialect that can have it; `None` for any session.
+    sessions: Option<Vec<(&'static str, SessionFilter)>>,
 }
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
-        let (needle, filter) = (self.needle()?, self.filter(self.scheme)?);
+        let (needle, filter) = (self.needle()?, self.filter()?);
         let (mut files, mut has_found) = (Vec::new(), false);
-        for path in paths(&self.files) {
+        for path in input::files(&self.files) {
             match path {
                 Some(path) if self.recursive => {
                     list(path, &mut files).unwrap_or_else(|problem| report.unreadable(problem));
@@ -114,7 +113,7 @@ impl Args {
         files.retain(|file| {
             let is_folder = file.as_ref().filter(|path| path.is_dir());
             if let Some(path) = is_folder {
-                report.unreadable(format_args!("{} is a folder; to search it, use -r", quote(&path.to_string_lossy())));
+                report.unreadable(format_args!("{} is a folder; to search it, use -r", quote_path(path)));
             }
             is_folder.is_none()
         });
@@ -160,26 +159,24 @@ impl Args {
         Ok(Needle::Ids(self.id.iter().map(read).collect::<Result<_, _>>()?))
     }
 
-    fn filter(&self, scheme: Option<Scheme>) -> Result<Filter, Stop> {
+    fn filter(&self) -> Result<Filter, Stop> {
         let times = self.times.times(&self.zone)?;
-        let mut filter = Filter { times, sessions: Vec::new(), is_any_session: self.session.is_empty() };
-        if filter.is_any_session {
-            return Ok(filter);
+        if self.session.is_empty() {
+            return Ok(Filter { times, sessions: None });
         }
         let session_in = |dialect: &'static Dialect<'static>| {
             Ok::<_, Stop>(self.session.filter(dialect)?.map(|session| (dialect.name(), session)))
         };
-        match scheme {
+        let sessions = match self.scheme {
             Some(Scheme::Snowflake(_)) => return Err(Stop::Usage(NO_SESSION.into())),
-            Some(Scheme::Dialect(dialect)) => filter.sessions.extend(session_in(dialect)?),
+            Some(Scheme::Dialect(dialect)) => session_in(dialect)?.into_iter().collect(),
             None => {
                 // A session that the standard dialect does not have is an error. Other dialects can lack it.
-                filter.sessions.extend(session_in(&Dialect::STANDARD)?);
-                let others = Dialect::ALL.iter().filter(|dialect| dialect.name() != Dialect::STANDARD.name());
-                filter.sessions.extend(others.filter_map(|dialect| session_in(dialect).ok().flatten()));
+                session_in(&Dialect::STANDARD)?;
+                Dialect::ALL.iter().filter_map(|dialect| session_in(dialect).ok().flatten()).collect()
             }
-        }
-        Ok(filter)
+        };
+        Ok(Filter { times, sessions: Some(sessions) })
     }
 }
 
@@ -189,8 +186,8 @@ impl Filter {
             return false;
         }
         let Id::Message { dialect, id } = id else { return true };
-        self.is_any_session
-            || self.sessions.iter().any(|(name, session)| *name == dialect.name() && session.accepts(id))
+        let accepts = |(name, session): &(&str, SessionFilter)| *name == dialect.name() && session.accepts(id);
+        self.sessions.as_ref().is_none_or(|sessions| sessions.iter().any(accepts))
     }
 }
 
@@ -205,7 +202,7 @@ enum Needle {
 /// Adds a file, or the files of a folder and of the folders in it. Links in a folder are not followed, because they can lead
 /// back.
 fn list(path: &Path, files: &mut Vec<Option<PathBuf>>) -> Result<(), String> {
-    let problem = |error: std::io::Error| format!("cannot open {}: {error}", quote(&path.to_string_lossy()));
+    let problem = |error: std::io::Error| format!("cannot open {}: {error}", quote_path(path));
     if !path.is_dir() {
         files.push(Some(path.to_owned()));
         return Ok(());
@@ -241,15 +238,12 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn run(&mut self, path: Option<&Path>, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
-        let mut input = match path {
-            Some(path) => Input::open(path).map_err(|stop| match stop {
-                Stop::Error(error) if STANDARD.read_text(&path.to_string_lossy()).is_ok() => {
-                    Stop::Error(format!("{error}; the arguments are files: to find one ID, use --id"))
-                }
-                stop => stop,
-            })?,
-            None => Input::stdin("text")?,
-        };
+        let mut input = Input::open(path, "text").map_err(|stop| match (stop, path) {
+            (Stop::Error(error), Some(path)) if STANDARD.read_text(&path.to_string_lossy()).is_ok() => {
+                Stop::Error(format!("{error}; the arguments are files: to find one ID, use --id"))
+            }
+            (stop, _) => stop,
+        })?;
         while let Some(block) = input.next()? {
             match block {
                 Block::Lines(lines) => self.search(lines, out)?,

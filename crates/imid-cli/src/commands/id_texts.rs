@@ -15,14 +15,13 @@ pub(super) struct IdTexts {
 }
 
 impl IdTexts {
-    /// Returns whether IDs are read from standard input.
-    pub(super) fn is_stdin(&self) -> bool {
-        self.ids.is_empty() || self.ids == ["-"]
+    /// Returns whether there is one ID, which is an argument.
+    pub(super) fn is_one(&self) -> bool {
+        self.ids.len() == 1 && !self.is_stdin()
     }
 
-    /// Returns the number of arguments, or `None` if IDs are read from standard input.
-    pub(super) fn count(&self) -> Option<usize> {
-        (!self.is_stdin()).then_some(self.ids.len())
+    fn is_stdin(&self) -> bool {
+        self.ids.is_empty() || self.ids == ["-"]
     }
 
     /// Passes each text to `each`, or the error for a line that has no text. Blank lines are skipped.
@@ -42,7 +41,7 @@ impl IdTexts {
             let mut texts = (1..).zip(&self.ids);
             return texts.try_for_each(|(number, text)| each(out, Place { noun: "argument", number }, Ok(text)));
         }
-        Input::stdin("IDs, one per line,")?.without_mark().each_line(out, |out, number, line| {
+        Input::open(None, "IDs, one per line,")?.without_mark().each_line(out, |out, number, line| {
             if line.as_ref().is_ok_and(|line| line.trim_ascii().is_empty()) {
                 return Ok(());
             }

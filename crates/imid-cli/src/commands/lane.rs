@@ -3,11 +3,10 @@
 mod doctor;
 
 use std::error::Error;
-use std::fmt::Write as _;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
-use std::{env, fs};
+use std::{env, fs, iter};
 
 use clap::Subcommand;
 use imid_lease::admin::{self, FreeIf, LaneView, Recovery};
@@ -18,7 +17,7 @@ use serde_json::{Value, json};
 use super::whole_number;
 use crate::Out;
 use crate::json::{self, JsonArg};
-use crate::report::{Report, Stop, quote};
+use crate::report::{Report, Stop, quote, quote_path};
 use crate::time::{AboveTime, LAST_MS, ZoneArg, parse_duration};
 
 /// Show the lanes of a register, and free a lane whose holder is gone
@@ -222,9 +221,8 @@ impl SpaceArgs {
             return Ok((url.clone(), "--register"));
         }
         if let Some(path) = &self.register_file {
-            let text = fs::read_to_string(path).map_err(|error| {
-                Stop::Error(format!("--register-file: cannot read {}: {error}", quote(&path.to_string_lossy())))
-            })?;
+            let text = fs::read_to_string(path)
+                .map_err(|error| Stop::Error(format!("--register-file: cannot read {}: {error}", quote_path(path))))?;
             return Ok((text.lines().next().unwrap_or_default().trim().to_owned(), "--register-file"));
         }
         match env::var("IMID_REGISTER") {
@@ -268,7 +266,8 @@ impl List {
         let mut register = self.space.open(open_url_read_only)?;
         let view = admin::view(&mut *register, &self.space.name).map_err(|error| stop(&error))?;
         let (meta, promise) = (&view.meta, register.promise());
-        let register_id = register_id(&mut *register);
+        // One that cannot be read does not hide the lanes: another version can have written it, and a user can have no right to it.
+        let register_id = admin::register_id(&mut *register);
         if self.json.json {
             let space = json!({
                 "register_id": register_id.ok().flatten(),
@@ -283,7 +282,7 @@ impl List {
         match register_id {
             Ok(Some(id)) => writeln!(out, "register {id}: {promise}")?,
             Ok(None) => writeln!(out, "register without an ID: {promise}")?,
-            Err(error) => writeln!(out, "register whose ID cannot be read ({error}): {promise}")?,
+            Err(error) => writeln!(out, "register whose ID cannot be read ({}): {promise}", chain(&error))?,
         }
         writeln!(out, "space {} ({})", self.space.name, meta.space_id)?;
         let plural = if view.lanes.len() == 1 { "" } else { "s" };
@@ -397,8 +396,7 @@ fn describe(lane: &LaneView, zone: &ZoneArg) -> String {
         _ => format!("closed at {ceiling}"),
     };
     if record.state == LaneState::Held && record.ceiling_ms <= now_ms() {
-        // A String can always be written.
-        let _ = write!(text, ", which is past: the holder has not renewed it");
+        text += ", which is past: the holder has not renewed it";
     }
     text
 }
@@ -417,12 +415,6 @@ fn now_ms() -> u64 {
     jiff::Timestamp::now().as_millisecond().try_into().unwrap_or(0)
 }
 
-/// Returns the UUID of the register, if it has one. One that cannot be read does not hide the lanes: another version can have written
-/// it, and a user can have no right to it.
-fn register_id(register: &mut dyn Register) -> Result<Option<String>, String> {
-    admin::register_id(register).map_err(|error| chain(&error))
-}
-
 fn stop(error: &admin::AdminError) -> Stop {
     // The tool gives the library no other option than the name of the space.
     if error.is_options() { Stop::Usage(format!("--space: {}", chain(error))) } else { Stop::Error(chain(error)) }
@@ -430,11 +422,6 @@ fn stop(error: &admin::AdminError) -> Stop {
 
 /// Returns an error with its causes.
 fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        let _ = write!(text, ": {cause}");
-        next = cause.source();
-    }
-    text
+    let texts: Vec<_> = iter::successors(Some(error), |error| Error::source(*error)).map(ToString::to_string).collect();
+    texts.join(": ")
 }

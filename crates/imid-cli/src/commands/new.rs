@@ -2,14 +2,12 @@
 
 use std::io::Write;
 
-use imid::Generator;
 use imid::dialect::Dialect;
-use imid_inspect::{Form, Id, Scheme};
+use imid_inspect::{Form, Scheme};
 
 use super::whole_number;
 use crate::Out;
-use crate::candidates::read_id;
-use crate::lead::{self, MAX_WAIT};
+use crate::clock_minter::{AfterArg, ClockMinter};
 use crate::output::{FormatArgs, Writer};
 use crate::report::{Report, Stop};
 use crate::scheme::minting_dialect;
@@ -42,9 +40,8 @@ pub(crate) struct Args {
     /// Number of IDs
     #[arg(short = 'n', value_name = "N", default_value_t = 1, value_parser = whole_number(0..=u64::MAX), allow_negative_numbers = true)]
     number: u64,
-    /// Make all IDs greater than this one, the last ID of a previous run
-    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
-    after: Option<String>,
+    #[command(flatten)]
+    after: AfterArg,
     #[command(flatten)]
     format: FormatArgs,
 }
@@ -52,36 +49,13 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
         let writer = self.format.writer(Scheme::Dialect(self.dialect))?.unwrap_or(Writer::Form(Form::Text));
-        let mut last = None;
-        let minted = self.mint(out, writer, &mut last);
+        let session = self.session.session(self.dialect)?;
+        let mut minter = ClockMinter::new(self.dialect, self.after.id(self.dialect)?)?;
+        let mut write_next = || writer.write_id(out, &minter.mint(session).map_err(Stop::Error)?);
+        let written = (0..self.number).try_for_each(|_| write_next());
         // A reader gets the IDs before the wait. After an error, the IDs that it has count too.
         let flushed = out.flush();
-        lead::wait_out(last, report);
-        minted.and(flushed.map_err(Stop::from))
-    }
-
-    fn mint(&self, out: &mut Out, writer: Writer, last: &mut Option<Id>) -> Result<(), Stop> {
-        let session = self.session.session(self.dialect)?;
-        let mut builder = Generator::builder();
-        let after = self.after()?;
-        if let Some(after) = after {
-            // The dialects that can mint have the standard layout.
-            builder = builder.floor(after.sort_key());
-        }
-        let generator = builder.build().map_err(|error| Stop::Error(error.to_string()))?;
-        for _ in 0..self.number {
-            let id = generator.generate_within(session, MAX_WAIT).map_err(|error| {
-                let ahead = after.filter(|_| error.is_rollback()).and_then(lead::ahead_of_clock);
-                Stop::Error(ahead.unwrap_or_else(|| error.to_string()))
-            })?;
-            writer.write_id(out, last.insert(Id::Message { dialect: self.dialect, id: id.into() }))?;
-        }
-        Ok(())
-    }
-
-    /// Returns the ID that all new IDs come after.
-    fn after(&self) -> Result<Option<Id>, Stop> {
-        let after = self.after.as_deref().map(|text| read_id(Scheme::Dialect(self.dialect), text)).transpose();
-        after.map_err(|problem| Stop::Usage(format!("--after: {problem}")))
+        minter.finish(report);
+        written.and(flushed.map_err(Stop::from))
     }
 }

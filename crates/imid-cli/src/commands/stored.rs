@@ -1,6 +1,6 @@
 //! Input with an ID in each line or row, for the commands that read many stored IDs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bstr::ByteSlice;
 use imid::dialect::Dialect;
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::problems::Problems;
 use crate::candidates;
-use crate::input::{Block, FilesArgs, Input, Opened, open, too_long, trim_line_end, utf8};
+use crate::input::{self, Block, Input, KindArg, Opened, too_long, trim_line_end, utf8};
 use crate::json::{self, JsonLine};
 use crate::message::{Message, field};
 use crate::report::{Report, Stop};
@@ -20,8 +20,11 @@ use crate::scheme::SchemeArg;
 /// The arguments that say where the IDs are.
 #[derive(clap::Args)]
 pub(super) struct StoredIds {
+    /// Files to read; without a file, or with -, standard input is read
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
     #[command(flatten)]
-    input: FilesArgs,
+    format: KindArg,
     /// Field with the ID, for JSON objects and tables
     #[arg(long, value_name = "FIELD", default_value = "id")]
     id_field: String,
@@ -72,7 +75,7 @@ impl StoredIds {
 
     /// Returns whether there are several files.
     pub(super) fn are_several(&self) -> bool {
-        self.input.paths().len() > 1
+        self.files.len() > 1
     }
 
     /// Reads an ID in its strict form, or in another form that the tool writes.
@@ -89,7 +92,7 @@ impl StoredIds {
         visitor: &mut impl Visitor,
         report: &'a mut Report,
     ) -> Result<(Counts, Problems<'a>), Stop> {
-        let paths = self.input.paths();
+        let files = input::files(&self.files);
         let mut reader = Reader {
             args: self,
             visitor,
@@ -98,14 +101,13 @@ impl StoredIds {
             line: 0,
             ids: vec![MessageId::MIN; AT_ONCE],
         };
-        for path in &paths {
-            let before = reader.line;
-            if paths.len() > 1 {
-                let name = path.map_or("standard input".into(), Path::to_string_lossy);
+        for file in files {
+            let (before, name) = (reader.line, file.map_or("standard input".into(), Path::to_string_lossy));
+            if self.are_several() {
                 reader.problems.begin_file(&name, before);
                 reader.visitor.begin_file();
             }
-            match open(*path, self.input.format.kind, "IDs or JSON objects, one per line,")? {
+            match self.format.open(file, "IDs or JSON objects, one per line,")? {
                 Opened::Lines(input) => reader.read_input(input)?,
                 Opened::Records(input, delimiter) => {
                     let ran = input.each_record(delimiter, |record| {
@@ -117,10 +119,7 @@ impl StoredIds {
                         reader.count(record.check().and_then(|()| reader.read_message(&record)))
                     });
                     ran.map_err(|stop| match stop {
-                        Stop::Error(problem) if paths.len() > 1 => {
-                            let name = path.map_or("standard input".into(), Path::to_string_lossy);
-                            Stop::Error(format!("{name}: {problem}"))
-                        }
+                        Stop::Error(problem) if self.are_several() => Stop::Error(format!("{name}: {problem}")),
                         stop => stop,
                     })?;
                 }

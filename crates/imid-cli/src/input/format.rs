@@ -1,10 +1,10 @@
-//! The format of the input, and the arguments that name it.
+//! The format of the input, and the arguments that name it and the files.
 
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use super::{Input, source};
+use super::Input;
 use crate::report::Stop;
 
 /// The format of the input.
@@ -22,7 +22,7 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// Returns the given format, or the format that the name of the file shows, such as `chat.csv.gz`.
-    pub(crate) fn of(given: Option<Self>, file: Option<&Path>) -> Self {
+    fn of(given: Option<Self>, file: Option<&Path>) -> Self {
         let name = file.and_then(Path::file_name).unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         let name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
         given.unwrap_or_else(|| match Path::new(name).extension() {
@@ -33,7 +33,7 @@ impl Kind {
     }
 
     /// Returns the byte between two fields, or `None` for lines.
-    pub(crate) const fn delimiter(self) -> Option<u8> {
+    const fn delimiter(self) -> Option<u8> {
         match self {
             Self::Lines => None,
             Self::Csv => Some(b','),
@@ -48,65 +48,27 @@ impl Kind {
 pub(crate) struct KindArg {
     /// Format of the input [default: csv or tsv if the name of FILE says so, such as chat.csv.gz, otherwise lines]
     #[arg(long = "in", value_name = "FORMAT")]
-    pub(crate) kind: Option<Kind>,
+    kind: Option<Kind>,
 }
 
-/// The arguments that name the input of a command.
-#[derive(clap::Args)]
-pub(crate) struct InputArgs {
-    /// File to read; without a file, or with -, standard input is read
-    #[arg(value_name = "FILE")]
-    file: Option<PathBuf>,
-    #[command(flatten)]
-    format: KindArg,
-}
-
-impl InputArgs {
-    /// Returns the file, or `None` for standard input.
-    pub(crate) fn file(&self) -> Option<&Path> {
-        self.file.as_deref().filter(|path| path.as_os_str() != "-")
-    }
-
-    /// Opens the file or standard input. On a terminal, `what` says what a person can type as lines.
-    pub(crate) fn open(&self, what: &str) -> Result<Opened, Stop> {
-        open(self.file(), self.format.kind, what)
+impl KindArg {
+    /// Opens a file, or standard input if there is no path. On a terminal, `what` says what a person can type as lines.
+    pub(crate) fn open(&self, path: Option<&Path>, what: &str) -> Result<Opened, Stop> {
+        Ok(match Kind::of(self.kind, path).delimiter() {
+            Some(delimiter) => Opened::Records(Input::open(path, "a table with a header")?, delimiter),
+            None => Opened::Lines(Input::open(path, what)?.without_mark()),
+        })
     }
 }
 
-/// The arguments that name several files.
-#[derive(clap::Args)]
-pub(crate) struct FilesArgs {
-    /// Files to read; without a file, or with -, standard input is read
-    #[arg(value_name = "FILE")]
-    files: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(crate) format: KindArg,
-}
-
-impl FilesArgs {
-    /// Returns the files; `None` is standard input.
-    pub(crate) fn paths(&self) -> Vec<Option<&Path>> {
-        paths(&self.files)
-    }
+/// Returns the file that an argument names, or `None` for standard input.
+pub(crate) fn file(argument: &Path) -> Option<&Path> {
+    Some(argument).filter(|path| path.as_os_str() != "-")
 }
 
 /// Returns the files that a command reads; `None` is standard input.
-pub(crate) fn paths(files: &[PathBuf]) -> Vec<Option<&Path>> {
-    if files.is_empty() {
-        return vec![None];
-    }
-    files.iter().map(|path| Some(path.as_path()).filter(|path| path.as_os_str() != "-")).collect()
-}
-
-/// Opens a file, or standard input if there is no path.
-pub(crate) fn open(path: Option<&Path>, given: Option<Kind>, what: &str) -> Result<Opened, Stop> {
-    let delimiter = Kind::of(given, path).delimiter();
-    let (source, name) = source(path, if delimiter.is_some() { "a table with a header" } else { what })?;
-    let input = Input::new(source, name)?;
-    Ok(match delimiter {
-        Some(delimiter) => Opened::Records(input, delimiter),
-        None => Opened::Lines(input.without_mark()),
-    })
+pub(crate) fn files(arguments: &[PathBuf]) -> Vec<Option<&Path>> {
+    if arguments.is_empty() { vec![None] } else { arguments.iter().map(|path| file(path)).collect() }
 }
 
 /// An input, by the way in which it is read.

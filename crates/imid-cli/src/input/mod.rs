@@ -13,11 +13,11 @@ use bstr::ByteSlice;
 
 pub(crate) use self::compressed::read_some;
 use self::compressed::{Source, decompressed};
-pub(crate) use self::format::{FilesArgs, InputArgs, Opened, open, paths};
+pub(crate) use self::format::{KindArg, Opened, file, files};
 pub(crate) use self::records::{Header, Record, Records};
 use crate::Out;
 use crate::output_file::check_is_not_stdout;
-use crate::report::{Stop, quote};
+use crate::report::{Stop, quote_path};
 
 /// Number of bytes per read. They fit the second-level cache together with the output made from them.
 const BLOCK: usize = 1 << 18;
@@ -53,16 +53,19 @@ pub(crate) enum Block<'a> {
 }
 
 impl Input {
-    /// Returns the lines of standard input. On a terminal, `what` says what a person can type.
-    pub(crate) fn stdin(what: &str) -> Result<Self, Stop> {
-        let (source, name) = source(None, what)?;
-        Self::new(source, name)
-    }
-
-    /// Returns the lines of a file.
-    pub(crate) fn open(path: &Path) -> Result<Self, Stop> {
-        let (source, name) = source(Some(path), "")?;
-        Self::new(source, name)
+    /// Opens a file, or standard input if there is no path. On a terminal, `what` says what a person can type.
+    pub(crate) fn open(path: Option<&Path>, what: &str) -> Result<Self, Stop> {
+        check_is_not_stdout(path)?;
+        let Some(path) = path else {
+            if io::stdin().is_terminal() {
+                // If standard error cannot be written, the input still is read.
+                let _ = writeln!(anstream::stderr(), "note: waiting for {what} on standard input; {END_KEY} ends it");
+            }
+            return Self::new(Box::new(io::stdin()), "standard input".into());
+        };
+        let name = quote_path(path);
+        let file = File::open(path).map_err(|error| Stop::Error(format!("cannot open {name}: {error}")))?;
+        Self::new(Box::new(file), name)
     }
 
     pub(crate) fn new(source: Source, name: String) -> Result<Self, Stop> {
@@ -173,22 +176,6 @@ impl Input {
 
 /// The key that ends what a person types.
 const END_KEY: &str = if cfg!(windows) { "Ctrl-Z and Enter" } else { "Ctrl-D" };
-
-/// Opens a file, or standard input if there is no path. Returns its name for errors as well.
-fn source(path: Option<&Path>, what: &str) -> Result<(Source, String), Stop> {
-    check_is_not_stdout(path)?;
-    let Some(path) = path else {
-        let name = "standard input";
-        if io::stdin().is_terminal() {
-            // If standard error cannot be written, the input still is read.
-            let _ = writeln!(anstream::stderr(), "note: waiting for {what} on standard input; {END_KEY} ends it");
-        }
-        return Ok((Box::new(io::stdin()), name.into()));
-    };
-    let name = quote(&path.to_string_lossy());
-    let file = File::open(path).map_err(|error| Stop::Error(format!("cannot open {name}: {error}")))?;
-    Ok((Box::new(file), name))
-}
 
 /// Makes a buffer larger.
 fn grow(buffer: &mut Vec<u8>, len: usize) -> Result<(), Stop> {

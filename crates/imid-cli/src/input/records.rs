@@ -11,6 +11,7 @@ use super::{Block, Input, MARK, MAX_LINE, too_long, utf8};
 use crate::report::{Stop, quote};
 
 /// Finds the records in pieces of the input.
+#[derive(Default)]
 pub(crate) struct Records {
     delimiter: u8,
     header: Option<Header>,
@@ -27,9 +28,10 @@ pub(crate) struct Records {
 }
 
 /// What the next byte belongs to.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, PartialEq, Default)]
 enum Place {
     /// The start of the input, where a byte order mark can be.
+    #[default]
     Mark,
     /// A record, or the blank lines before it.
     Record,
@@ -68,16 +70,7 @@ pub(crate) struct Record<'a> {
 
 impl Records {
     pub(crate) fn new(delimiter: u8) -> Self {
-        Self {
-            delimiter,
-            header: None,
-            raw: Vec::new(),
-            start: 0,
-            at: 0,
-            place: Place::Mark,
-            fields: Fields::default(),
-            lines: 0,
-        }
+        Self { delimiter, ..Self::default() }
     }
 
     /// Number of lines in the records so far.

@@ -186,3 +186,10 @@ fn an_unknown_dialect_is_an_error_that_lists_the_known_ones() {
     assert_eq!(ran.status, 2);
     assert!(ran.err.contains("rongcloud-v1") && ran.err.contains("nsq-before-2015"), "{}", ran.err);
 }
+
+#[test]
+fn a_message_has_the_id_as_the_output_has_it() {
+    let ran = imid("tag --dialect rongcloud --type private --session-field to --in csv", "to\nuser9\n\"");
+    let (_, id) = ran.out.trim_end().rsplit_once(',').unwrap();
+    assert!(ran.err.ends_with(&format!("; the output ends with line 2, which has the ID {id}\n")), "{}", ran.err);
+}

@@ -142,7 +142,7 @@ impl Args {
         let is_any = self.scheme.is_none() && form.is_none() && self.session.is_empty();
         match (&show.to, &not_pasted.hint) {
             (To::Page(_), Some(Hint::Other(readings))) if is_any => {
-                let has_heading = self.ids.count() != Some(1);
+                let has_heading = !self.ids.is_one();
                 if has_heading {
                     writeln!(out, "{}", text.trim())?;
                 }

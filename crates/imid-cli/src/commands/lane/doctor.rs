@@ -1,5 +1,8 @@
 //! `imid lane doctor`: what a register promises, and what to change.
 
+#[cfg(feature = "etcd")]
+mod etcd;
+
 use std::collections::BTreeSet;
 use std::fmt::{self, Display};
 use std::io::Write;
@@ -11,7 +14,7 @@ use imid_lease::register::{Promise, Register, RegisterError, open_url, open_url_
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{SpaceArgs, chain, now_ms, register_id};
+use super::{SpaceArgs, chain, now_ms};
 use crate::Out;
 use crate::json::{self, JsonArg};
 use crate::report::Stop;
@@ -72,14 +75,6 @@ const KEY: &str = "doctor";
 
 /// A greater difference of the clocks is reported. The time of etcd is right to half a second.
 const MOST_DIFFERENCE_MS: i64 = 600;
-
-/// A member of etcd whose clock differs more from the others is reported. The date of an answer is right to half a second.
-#[cfg(feature = "etcd")]
-const MOST_MEMBER_DIFFERENCE_MS: i64 = 2_000;
-
-/// More versions in etcd are reported. Sixteen lanes write as many in two days, and 2 GB, its default quota, hold ten times as many.
-#[cfg(feature = "etcd")]
-const MOST_VERSIONS: u64 = 1_000_000;
 
 /// How far a ceiling may be ahead of the clock besides its horizon: a lead, and a difference of clocks.
 const MOST_LEAD_MS: u64 = 5_000;
@@ -150,8 +145,8 @@ impl Doctor {
             }
             Stop::Error(message)
         })?;
-        let register_id = register_id(&mut *register).unwrap_or_else(|error| {
-            found.change(format_args!("the ID of the register cannot be read: {error}"));
+        let register_id = admin::register_id(&mut *register).unwrap_or_else(|error| {
+            found.change(format_args!("the ID of the register cannot be read: {}", chain(&error)));
             None
         });
         let no_id = "has no ID that can be read; the first process with a lease writes it";
@@ -161,7 +156,7 @@ impl Doctor {
         found.set("room", Value::Null);
         #[cfg(feature = "etcd")]
         if store.name == "etcd" {
-            look_at_room(&url, &mut found)?;
+            etcd::look_at_room(&url, &mut found)?;
         }
         let reads = measure(|| register.read(&key).map(drop).map_err(|error| failed(&error)))?;
         found.add("reads", reads, "reads", json!(reads));
@@ -302,64 +297,6 @@ fn failed(error: &RegisterError) -> Stop {
 /// Says how far a clock is ahead of another one.
 fn ahead_of(ms: i64) -> String {
     format!("{} ms {}", ms.unsigned_abs(), if ms < 0 { "behind" } else { "ahead of" })
-}
-
-/// Looks at the room and the members of an etcd.
-#[cfg(feature = "etcd")]
-fn look_at_room(url: &str, found: &mut Findings) -> Result<(), Stop> {
-    use imid_lease::register::{EtcdRegister, EtcdRoom};
-
-    let mut register = EtcdRegister::from_url(url).map_err(|error| failed(&error))?.read_only();
-    let EtcdRoom { bytes, versions, alarms, .. } = register.room().map_err(|error| failed(&error))?;
-    for alarm in &alarms {
-        match alarm.as_str() {
-            "NOSPACE" => found.change(
-                "etcd has no room and refuses each write (NOSPACE): compact and defragment it, and disarm the alarm",
-            ),
-            other => found.change(format_args!("etcd has the alarm {other}: see its documentation")),
-        }
-    }
-    if versions > MOST_VERSIONS {
-        found.change(format_args!(
-            "etcd keeps {versions} versions, so its quota will be full: start it with --auto-compaction-retention=1h"
-        ));
-    }
-    let members: Vec<_> = register.member_leads().into_iter().collect();
-    look_at_members(&members, found);
-    let (kilobytes, alarm) = (bytes / 1000, if alarms.is_empty() { "no alarm".to_owned() } else { alarms.join(", ") });
-    found.say("room", format_args!("{versions} versions that are not compacted, {kilobytes} kB, {alarm}"));
-    for (member, lead_ms) in &members {
-        match lead_ms {
-            Some(ms) => {
-                found.say("member", format_args!("{member}, whose clock is {} the clock here", ahead_of(*ms)));
-            }
-            None => found.say("member", format_args!("{member}, which does not answer")),
-        }
-    }
-    let object = |(member, ms): &(_, _)| json!({ "member": member, "clock_difference_ms": ms });
-    let members: Vec<_> = members.iter().map(object).collect();
-    found.set("room", json!({ "bytes": bytes, "versions": versions, "alarms": alarms, "members": members }));
-    Ok(())
-}
-
-/// Finds the members whose clock differs from most of the others, and those that do not answer.
-#[cfg(feature = "etcd")]
-fn look_at_members(members: &[(String, Option<i64>)], found: &mut Findings) {
-    // The clock here has a vote as in a lease. It decides only between members.
-    let mut votes: Vec<_> = members.iter().filter_map(|(_, lead_ms)| *lead_ms).chain([0]).collect();
-    votes.sort_unstable();
-    let usual = votes[(votes.len() - 1) / 2];
-    for (member, lead_ms) in members {
-        match lead_ms.map(|ms| ms - usual) {
-            None => found.change(format_args!("the member {member} does not answer")),
-            // Against a single member, the clock here decides nothing. The line `clock` has the difference.
-            Some(ms) if ms.abs() > MOST_MEMBER_DIFFERENCE_MS && votes.len() > 2 => {
-                let ahead_of = ahead_of(ms);
-                found.change(format_args!("the clock of the member {member} is {ahead_of} the others: synchronize it"));
-            }
-            Some(_) => {}
-        }
-    }
 }
 
 /// Counts the lanes of a space, and finds those that need an operator. Returns the object of the space.

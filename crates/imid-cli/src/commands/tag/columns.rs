@@ -1,7 +1,5 @@
 //! The fields that get the ID, each in its own form.
 
-use imid::MessageId;
-use imid::dialect::Dialect;
 use imid_inspect::{Form, Id};
 
 /// A field for the ID, and the form of the ID in it.
@@ -15,7 +13,6 @@ const MAX_FORM_LEN: usize = 36;
 
 /// What is added to each message: the forms of its ID, with text around them.
 pub(super) struct Addition {
-    dialect: &'static Dialect<'static>,
     /// The text before each form.
     forms: Vec<(String, Form)>,
     /// The text after the last form.
@@ -24,18 +21,18 @@ pub(super) struct Addition {
 
 impl Addition {
     /// Returns the members of a JSON object.
-    pub(super) fn json(columns: &[Column<'_>], dialect: &'static Dialect<'static>) -> Self {
+    pub(super) fn json(columns: &[Column<'_>]) -> Self {
         let before = |(index, column): (usize, &Column<'_>)| {
             let separator = if index == 0 { "" } else { "\"," };
             (format!("{separator}{}:\"", serde_json::Value::from(column.name)), column.form)
         };
-        Self { dialect, forms: columns.iter().enumerate().map(before).collect(), end: "\"" }
+        Self { forms: columns.iter().enumerate().map(before).collect(), end: "\"" }
     }
 
     /// Returns the fields of a record.
-    pub(super) fn record(columns: &[Column<'_>], delimiter: u8, dialect: &'static Dialect<'static>) -> Self {
+    pub(super) fn record(columns: &[Column<'_>], delimiter: u8) -> Self {
         let before = |column: &Column<'_>| (char::from(delimiter).to_string(), column.form);
-        Self { dialect, forms: columns.iter().map(before).collect(), end: "" }
+        Self { forms: columns.iter().map(before).collect(), end: "" }
     }
 
     /// Returns the most bytes that the text for a message has.
@@ -44,8 +41,7 @@ impl Addition {
     }
 
     /// Appends the text for a message with this ID.
-    pub(super) fn write(&self, out: &mut Vec<u8>, id: MessageId) {
-        let id = Id::Message { dialect: self.dialect, id: id.into() };
+    pub(super) fn write(&self, out: &mut Vec<u8>, id: Id) {
         for (before, form) in &self.forms {
             out.extend_from_slice(before.as_bytes());
             // PANIC: only dialects of the standard layout mint IDs, and these have each form.

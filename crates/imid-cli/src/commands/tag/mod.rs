@@ -13,9 +13,8 @@ mod template;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use imid::MessageId;
 use imid::dialect::Dialect;
-use imid_inspect::{Form, Id, Scheme};
+use imid_inspect::Form;
 
 use self::columns::{Addition, Column};
 use self::minter::Minter;
@@ -26,11 +25,11 @@ use self::tagger::Tagger;
 use self::template::Template;
 use super::whole_number;
 use crate::Out;
-use crate::candidates::read_id;
+use crate::clock_minter::AfterArg;
 use crate::form::form;
-use crate::input::{InputArgs, Opened};
+use crate::input::{self, KindArg, Opened};
 use crate::output_file::PartFile;
-use crate::report::{KeepGoing, Report, Stop, quote};
+use crate::report::{KeepGoing, Report, Stop, quote, quote_path};
 use crate::scheme::minting_dialect;
 use crate::stdout;
 use crate::time::{TimeField, note_rounded, parse_duration};
@@ -67,8 +66,11 @@ Examples:
   imid tag --session-field room -o with-ids.jsonl --resume chat.jsonl
   imid tag --dialect rongcloud --type group --session-field room < chat.jsonl")]
 pub(crate) struct Args {
+    /// File to read; without a file, or with -, standard input is read
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
     #[command(flatten)]
-    input: InputArgs,
+    format: KindArg,
     /// Dialect of the IDs, of the hash of session names and of the names of session types
     #[arg(long, value_name = "NAME", default_value = "standard", value_parser = minting_dialect())]
     dialect: &'static Dialect<'static>,
@@ -96,9 +98,8 @@ pub(crate) struct Args {
     /// Report an error if an ID would move forward by more than this, such as 500ms or 10s
     #[arg(long, value_name = "DURATION", requires = "time_field", value_parser = parse_duration, allow_hyphen_values = true)]
     max_shift: Option<Duration>,
-    /// Make all IDs greater than this one, the last ID of the previous run
-    #[arg(long, value_name = "ID")]
-    after: Option<String>,
+    #[command(flatten)]
+    after: AfterArg,
     /// Write to this new file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -117,15 +118,15 @@ impl Args {
         report.keep_going(&self.keep_going);
         let columns = self.columns()?;
         let plan = Plan::new(self)?;
-        let opened = self.input.open("messages as JSON lines")?;
+        let file = self.file.as_deref().and_then(input::file);
+        let opened = self.format.open(file, "messages as JSON lines")?;
         let addition = match opened {
-            Opened::Records(_, delimiter) => Addition::record(&columns, delimiter, self.dialect),
-            Opened::Lines(_) => Addition::json(&columns, self.dialect),
+            Opened::Records(_, delimiter) => Addition::record(&columns, delimiter),
+            Opened::Lines(_) => Addition::json(&columns),
         };
-        let target =
-            self.output.as_ref().map(|path| PartFile::open(path, self.resume, self.input.file())).transpose()?;
+        let target = self.output.as_ref().map(|path| PartFile::open(path, self.resume, file)).transpose()?;
         let written = self.written(target.as_ref(), &opened)?;
-        let minter = Minter::new(self, written.last().or(self.after()?))?;
+        let minter = Minter::new(self, written.last().or(self.after.id(self.dialect)?))?;
         let mut tagger = Tagger { plan, addition, minter, out, report, count: 0, last: None, output: Vec::new() };
         let ran = match opened {
             Opened::Lines(input) => tagger.tag_lines(input, written),
@@ -151,14 +152,8 @@ impl Args {
             Opened::Records(_, delimiter) => Some(*delimiter),
         };
         let written = PreviousOutput::read(target, delimiter, self)?;
-        stdout::set_file(target.writer(written.len)?, quote(&target.part().to_string_lossy()));
+        stdout::set_file(target.writer(written.len)?, quote_path(target.part()));
         Ok(written)
-    }
-
-    /// Returns the ID that all new IDs come after.
-    fn after(&self) -> Result<Option<MessageId>, Stop> {
-        let read = |text: &String| read_id(Scheme::Dialect(self.dialect), text).map(Id::sort_key);
-        self.after.as_ref().map(read).transpose().map_err(|problem| Stop::Usage(format!("--after: {problem}")))
     }
 
     /// Returns the fields that get the ID. The first one is read by --resume.

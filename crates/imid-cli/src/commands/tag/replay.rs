@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use imid::clock::{ManualClock, SystemClock};
-use imid::generator::Builder;
-use imid::generator::{BuildError, GenerateError};
+use imid::generator::{BuildError, Builder, GenerateError};
 use imid::{Generator, MessageId, SessionTag};
 
 /// Mints IDs with the times of messages, strictly increasing in the order of the messages.

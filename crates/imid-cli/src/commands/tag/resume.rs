@@ -1,7 +1,6 @@
 //! `--resume`: continues a run that ended early after what it wrote.
 
 use bstr::ByteSlice;
-use imid::MessageId;
 use imid_inspect::{Id, Scheme};
 
 use super::Args;
@@ -13,7 +12,7 @@ use crate::input::{Block, Input, Records, too_long};
 use crate::json::JsonLine;
 use crate::message::{Message, Value, field};
 use crate::output_file::PartFile;
-use crate::report::{Stop, quote};
+use crate::report::{Stop, quote, quote_path};
 use crate::time::rfc3339;
 
 /// What a run wrote before it ended.
@@ -38,7 +37,7 @@ struct Sample {
     /// Its place among the lines or records, from 1.
     number: u64,
     text: Vec<u8>,
-    id: MessageId,
+    id: Id,
     /// Mints its ID again, from the ID before it; only with times of messages.
     replay: Option<Replay>,
     /// Whether the ID that is minted again is the same.
@@ -56,7 +55,7 @@ struct Messages {
 struct Found {
     number: u64,
     text: Vec<u8>,
-    id: Result<MessageId, Stop>,
+    id: Result<Id, Stop>,
 }
 
 impl Messages {
@@ -69,7 +68,7 @@ impl Messages {
         let Some(Found { number, text, id }) = self.last else { return Ok(None) };
         let before = match self.before_last {
             Some(found) => Some(found.id?),
-            None => args.after()?,
+            None => args.after.id(args.dialect)?,
         };
         let (replay, has_seed) = (minter::replay(args, before)?, args.seed.is_some());
         Ok(Some(Sample { number, text, id: id?, replay, has_seed }))
@@ -79,7 +78,7 @@ impl Messages {
 impl PreviousOutput {
     /// Reads the output of a run. `delimiter` is the byte between two fields of CSV or TSV.
     pub(super) fn read(target: &PartFile, delimiter: Option<u8>, args: &Args) -> Result<Self, Stop> {
-        let name = quote(&target.part().to_string_lossy());
+        let name = quote_path(target.part());
         let input = Input::new(Box::new(target.reader()?), name.clone())?;
         match delimiter {
             Some(delimiter) => Self::read_records(input, delimiter, args, &name),
@@ -146,7 +145,7 @@ impl PreviousOutput {
     }
 
     /// Returns the ID of the last message.
-    pub(super) fn last(&self) -> Option<MessageId> {
+    pub(super) fn last(&self) -> Option<Id> {
         self.sample.as_ref().map(|sample| sample.id)
     }
 
@@ -162,7 +161,7 @@ impl PreviousOutput {
         &mut self,
         number: u64,
         line: u64,
-        make: impl FnOnce(MessageId) -> Result<(Facts, Vec<u8>), String>,
+        make: impl FnOnce(Id) -> Result<(Facts, Vec<u8>), String>,
     ) -> Result<(), Stop> {
         let Some(sample) = self.sample.as_mut().filter(|sample| sample.number == number) else { return Ok(()) };
         let place = format!("line {line}");
@@ -181,7 +180,7 @@ impl PreviousOutput {
 impl Sample {
     /// Checks that this run would have minted the ID.
     fn check_id(&mut self, facts: Facts, line: u64) -> Result<(), String> {
-        let found = self.id;
+        let found = self.id.sort_key();
         let (expected, session) = (facts.session, found.session_tag());
         if expected != session {
             let fields = |tag: imid::SessionTag| format!("type {}, hash {}", tag.session_type(), tag.session_hash());
@@ -195,16 +194,17 @@ impl Sample {
         }
         // Without a seed, each run begins a millisecond at another spin.
         if self.has_seed && expected != found {
-            return Err(format!("expected {expected} with this seed, found {found}"));
+            let expected = self.id.scheme().with_sort_key(expected);
+            return Err(format!("expected {expected} with this seed, found {}", self.id));
         }
         Ok(())
     }
 }
 
 /// Reads the ID of a message of the output.
-fn read_id(message: &impl Message, args: &Args) -> Result<MessageId, String> {
+fn read_id(message: &impl Message, args: &Args) -> Result<Id, String> {
     let id = field(message, &args.id_field[0], Value::string)?;
-    candidates::read_id(Scheme::Dialect(args.dialect), &id).map(Id::sort_key)
+    candidates::read_id(Scheme::Dialect(args.dialect), &id)
 }
 
 /// Checks that a text of the output is what this run makes.

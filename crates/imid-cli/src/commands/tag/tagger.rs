@@ -2,7 +2,7 @@
 
 use std::io;
 
-use imid::MessageId;
+use imid_inspect::Id;
 
 use super::columns::Addition;
 use super::minter::Minter;
@@ -28,11 +28,7 @@ pub(super) struct Tagger<'a> {
 
 impl Tagger<'_> {
     /// Mints the ID of the message of a line, from what was read of it. Returns `None` for a bad line, which is left out.
-    pub(super) fn mint<T>(
-        &mut self,
-        line: u64,
-        read: Result<(Facts, T), String>,
-    ) -> Result<Option<(MessageId, T)>, Stop> {
+    pub(super) fn mint<T>(&mut self, line: u64, read: Result<(Facts, T), String>) -> Result<Option<(Id, T)>, Stop> {
         let minted = read.and_then(|(facts, message)| Ok((self.minter.mint(facts, line)?, message)));
         match minted {
             Ok((id, message)) => {
