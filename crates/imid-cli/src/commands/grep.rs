@@ -200,7 +200,7 @@ enum Needle {
 }
 
 /// Adds a file, or the files of a folder and of the folders in it. Links in a folder are not followed, because they can lead
-/// back.
+/// back. Named pipes and devices in a folder are not read, because they can have no end.
 fn list(path: &Path, files: &mut Vec<Option<PathBuf>>) -> Result<(), String> {
     let problem = |error: std::io::Error| format!("cannot open {}: {error}", quote_path(path));
     if !path.is_dir() {
@@ -208,7 +208,8 @@ fn list(path: &Path, files: &mut Vec<Option<PathBuf>>) -> Result<(), String> {
         return Ok(());
     }
     let entries = fs::read_dir(path).and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(problem)?;
-    let mut paths: Vec<_> = entries.iter().map(fs::DirEntry::path).filter(|path| !path.is_symlink()).collect();
+    let is_searched = |path: &PathBuf| !path.is_symlink() && (path.is_file() || path.is_dir());
+    let mut paths: Vec<_> = entries.iter().map(fs::DirEntry::path).filter(is_searched).collect();
     paths.sort();
     paths.iter().try_for_each(|path| list(path, files))
 }

@@ -1,6 +1,7 @@
 //! IDs in logs and other text.
 
 use std::fs;
+use std::time::Duration;
 
 use imid::{IdParts, MessageId, SessionTag, SessionType};
 use serde_json::{Value, json};
@@ -165,4 +166,11 @@ fn folders_are_searched_and_what_cannot_be_read_is_status_2() {
     assert_eq!(imid_args(&["grep", "-r", &path("none")], "").status, 2);
     // What is found is checked without a change.
     assert!(imid("check", imid_args(&["grep", "-o", &path("0.log")], "").ok()).ok().contains("valid"));
+    // A named pipe, which nobody writes, has no end.
+    #[cfg(unix)]
+    {
+        assert!(std::process::Command::new("mkfifo").arg(path("a/pipe")).status().unwrap().success());
+        let ran = command().args(["grep", "-rl", &path("")]).timeout(Duration::from_secs(60)).output().unwrap();
+        assert_eq!((ran.status.code(), String::from_utf8(ran.stdout).unwrap()), (Some(0), out));
+    }
 }
