@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The fields have this order, separated by one space. The last one is a word or has a fixed length, so that a truncated record is
-//! never read as another one. Times are Unix milliseconds, whatever the tick of the IDs. A record of another format is an error,
-//! and nothing overwrites it.
+//! never read as another one. Numbers are below 2^63. Times are Unix milliseconds, whatever the tick of the IDs. A record of another
+//! format is an error, and nothing overwrites it.
 
 use std::fmt;
 
@@ -271,7 +271,8 @@ impl<'a> Fields<'a> {
 
     pub(crate) fn number(&mut self, name: &'static str) -> Result<u64, RecordError> {
         let value = self.value(name)?;
-        let number = value.parse().ok().filter(|number: &u64| number.to_string() == value);
+        // A version and an era grow by one.
+        let number = value.parse().ok().filter(|number: &u64| *number < 1 << 63 && number.to_string() == value);
         number.ok_or_else(|| RecordError { expected: Expected::Number(name), found: shorten(value) })
     }
 
@@ -311,7 +312,7 @@ enum Expected {
     Text(&'static str),
     #[error("the field `{0}=`")]
     Field(&'static str),
-    #[error("a number in the field `{0}=`")]
+    #[error("a number below 2^63 in the field `{0}=`")]
     Number(&'static str),
 }
 
@@ -368,7 +369,11 @@ mod tests {
         );
         assert_eq!(lane("1 lane", "1 meta"), "expected a record of a lane, found \"meta\"");
         assert_eq!(lane("version=17 ", ""), "expected the field `version=`, found \"token=9f86d081884c7d65\"");
-        assert_eq!(lane("=17", "=017"), "expected a number in the field `version=`, found \"017\"");
+        for number in ["017", "9223372036854775808", "18446744073709551615"] {
+            let words = format!("expected a number below 2^63 in the field `version=`, found {number:?}");
+            assert_eq!(lane("=17 ", &format!("={number} ")), words);
+        }
+        assert!(LaneRecord::parse(&LANE.replace("=17 ", "=9223372036854775807 ")).is_ok());
         assert_eq!(lane("9f86", "9F86"), "expected a token of 16 hexadecimal digits, found \"9F86d081884c7d65\"");
         assert_eq!(lane(" held", ""), "expected `held`, `free` or `closed`, found \"\"");
         assert_eq!(lane("held", "held x"), "expected the end of the record, found \"x\"");

@@ -92,7 +92,7 @@ def parse(shape, text):
     """Returns a record, or None if the text does not fit."""
     if match := re.fullmatch(shape.format(**{name: f"(?P<{name}>{pattern})" for name, pattern in FIELDS.items()}), text):
         fields = {name: int(value) if name in NUMBERS else value for name, value in match.groupdict().items()}
-        fits = fields.get("ceiling", 0) <= END_OF_TIME and all(fields.get(name, 0) < 2**64 for name in NUMBERS)
+        fits = fields.get("ceiling", 0) <= END_OF_TIME and all(fields.get(name, 0) < 2**63 for name in NUMBERS)
         return types.SimpleNamespace(**fields) if fits else None
 
 
