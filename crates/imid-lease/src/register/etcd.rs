@@ -34,8 +34,9 @@ remote_register! {
     /// After an error, the next member in the URL is asked.
     ///
     /// etcd has no call that tells the time. The time of this register is the date of a reply of HTTP, accurate to half a second, for
-    /// which it opens another connection. If it is more than 2 s off the system's clock, all members in the URL are asked, and the
-    /// median of their times and the system's is used, so name each member in the URL: one with a wrong clock is then outvoted.
+    /// which it opens another connection; if that fails, the first one stays open. If the time is more than 2 s off the system's clock,
+    /// all members in the URL are asked, and the median of their times and the system's is used, so name each member in the URL: one
+    /// with a wrong clock is then outvoted.
     EtcdRegister, Etcd
 }
 
@@ -59,7 +60,8 @@ const DOUBT_MS: u64 = 2_000;
 const ROOT: &str = "imid-register/";
 
 impl EtcdRegister {
-    /// Reads a URL, such as `etcd://user:password@host1:2379,host2:2379`. Does not connect yet.
+    /// Reads a URL, such as `etcd://user:password@host1:2379,host2:2379`. Does not connect yet. While etcd's authentication is disabled,
+    /// the user is ignored.
     ///
     /// `https://` (or `etcds://`) needs the feature `tls`, and checks that a member's certificate matches its host. The URL can
     /// then have etcdctl's parameters: `cacert`, a file of CAs instead of the system's, and the files `cert` and `key` of a client
