@@ -26,7 +26,7 @@ done
 
 cargo mutants --version >/dev/null 2>&1 || cargo install --quiet --locked cargo-mutants
 # One target folder, so that only the library is compiled again.
-export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/mutants CARGO_INCREMENTAL=1 CARGO_PROFILE_DEV_DEBUG=0
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/mutants CARGO_INCREMENTAL=1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 # The schedules of the model are long, and rules.sh has them.

@@ -37,7 +37,7 @@ mkdir -p "$home"/{bin,logs,unpacked,lists/partial,cache/archives/partial} "$root
 
 # `-Zbuild-std` is an option of nightly Rust. This variable gives it to a stable one.
 export RUSTC_BOOTSTRAP=1
-export CARGO_TARGET_DIR=$home/target CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 PROPTEST_RNG_SEED=1
+export CARGO_TARGET_DIR=$home/target CARGO_INCREMENTAL=0 PROPTEST_RNG_SEED=1
 export PATH=$home/bin:$PATH
 unset RUSTUP_TOOLCHAIN RUSTFLAGS
 # Without the feature `backtrace`, whose crates take a third of the time.
