@@ -1,6 +1,6 @@
 //! The work of a keeper without its thread: time is scripted, and a register says which calls it gets.
 
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use imid::clock::ClockError;
@@ -28,6 +28,7 @@ struct Script {
     clock_ahead_ms: AtomicI64,
     store_ahead_ms: AtomicI64,
     time_fails: AtomicBool,
+    time_takes_ms: AtomicU64,
     is_permanent: AtomicBool,
 }
 
@@ -80,6 +81,7 @@ impl Register for ScriptedRegister {
 
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
         self.1.say("time".into());
+        SCRIPTED_MS.set(SCRIPTED_MS.get().map(|now_ms| now_ms + self.1.time_takes_ms.load(Ordering::Relaxed)));
         if self.1.time_fails.load(Ordering::Relaxed) {
             return Err(RegisterError::new("no time"));
         }
@@ -324,6 +326,15 @@ fn a_time_that_cannot_be_read_is_asked_for_before_each_action_until_it_is_known(
     assert_eq!(keeper.counts(["time"]), [6]);
     assert_eq!(keeper.state().status.store_ahead_ms, Some(0));
     assert_eq!(keeper.state().status.last_error, None, "the lease does not need it");
+}
+
+#[test]
+fn a_time_that_cannot_be_read_takes_a_tenth_of_the_time() {
+    let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
+    keeper.script.time_fails.store(true, Ordering::Relaxed);
+    keeper.script.time_takes_ms.store(1_000, Ordering::Relaxed);
+    keeper.run_until(100_000);
+    assert_eq!(keeper.counts(["time", "raise"]), [10, 36]);
 }
 
 /// A register with one holder, whose ceiling is this far ahead of the time of the script, and with a store whose time is an hour behind.
