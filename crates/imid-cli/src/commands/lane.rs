@@ -9,7 +9,7 @@ use std::time::Duration;
 use std::{env, fs, iter};
 
 use clap::Subcommand;
-use imid_lease::admin::{self, FreeIf, LaneView, Recovery};
+use imid_lease::admin::{self, AdminError, FreeIf, LaneView, Recovery};
 use imid_lease::record::LaneState;
 use imid_lease::register::{DEFAULT_TIME_LIMIT, Register, RegisterError, STORES, open_url, open_url_read_only};
 use serde_json::{Value, json};
@@ -301,10 +301,7 @@ impl Release {
             report.note(format_args!("watching lane {} for the horizon of its holder", self.lane));
         }
         let when = if self.force { FreeIf::Forced } else { FreeIf::Unchanged };
-        admin::free(&mut *register, &self.space.name, self.lane, when).map_err(|error| {
-            let hint = if error.is_in_use() { "; --force frees it nevertheless" } else { "" };
-            Stop::Error(chain(&error) + hint)
-        })?;
+        admin::free(&mut *register, &self.space.name, self.lane, when).map_err(|error| stop(&error))?;
         if self.force {
             report.note("if its holder is alive, it mints up to its ceiling, and then needs another lane");
         }
@@ -317,10 +314,7 @@ impl Recover {
         let mut register = self.space.open(open_url)?;
         let mut recovery = Recovery::new(self.horizon, self.max_skew);
         recovery.above_ms = self.above.ms(&self.zone)?;
-        let floor_ms = admin::recover(&mut *register, &self.space.name, recovery).map_err(|error| {
-            let hint = if error.is_ahead() { "; --above names such a time" } else { "" };
-            Stop::Error(chain(&error) + hint)
-        })?;
+        let floor_ms = admin::recover(&mut *register, &self.space.name, recovery).map_err(|error| stop(&error))?;
         if recovery.above_ms.is_none() {
             report.note(
                 "a process whose clock was ahead after the backup was made is not in the backup: compare with the greatest ID in \
@@ -415,9 +409,15 @@ fn now_ms() -> u64 {
     jiff::Timestamp::now().as_millisecond().try_into().unwrap_or(0)
 }
 
-fn stop(error: &admin::AdminError) -> Stop {
-    // The tool gives the library no other option than the name of the space.
-    if error.is_options() { Stop::Usage(format!("--space: {}", chain(error))) } else { Stop::Error(chain(error)) }
+fn stop(error: &AdminError) -> Stop {
+    let message = chain(error);
+    match error {
+        // It shows the value, and does not tell which option has it.
+        _ if error.is_options() => Stop::Usage(message),
+        _ if error.is_in_use() => Stop::Error(message + "; --force frees it nevertheless"),
+        _ if error.is_ahead() => Stop::Error(message + "; --above names such a time"),
+        _ => Stop::Error(message),
+    }
 }
 
 /// Returns an error with its causes.

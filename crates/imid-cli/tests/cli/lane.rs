@@ -7,7 +7,7 @@ use imid_lease::{LaneOptions, LeasedGenerator};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::imid_args;
+use crate::{imid, imid_args};
 
 /// A register with two lanes, of which `web-1` holds one.
 struct Space {
@@ -211,7 +211,11 @@ fn a_url_that_cannot_be_used_is_an_error() {
     let space = space();
     assert_eq!(error(1, &space.url, "others"), "error: the register has no space \"others\"\n");
     let wrong = error(2, &space.url, "My lanes");
-    assert!(wrong.starts_with("error: --space: ") && wrong.contains("\"My lanes\""), "{wrong}");
+    assert!(wrong.starts_with("error: expected a name of ") && wrong.contains("\"My lanes\""), "{wrong}");
+    for bits in ["create --space other --bits 40", "resize 40"] {
+        let error = imid(&format!("lane {bits} --register {}", space.url), "").error(2);
+        assert_eq!(error, "expected at most 16 lane bits, found 40", "{bits}");
+    }
 }
 
 #[test]
