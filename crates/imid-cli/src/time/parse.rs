@@ -250,12 +250,18 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
 /// Unix seconds from 1990 to 2100. As milliseconds they are times in January and February 1970.
 pub(crate) const SECONDS_OF_OUR_TIME: RangeInclusive<u64> = 631_152_000..=4_102_444_800;
 
+/// Years, and dates without dashes. As milliseconds they are times of the first day of 1970.
+const YEARS_AND_DATES: [RangeInclusive<u64>; 2] = [1_970..=2_109, 19_700_101..=21_091_231];
+
 fn parse_time_at(text: &str, now: Timestamp) -> Result<TimeArg, String> {
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if let Some(number) = Number::read(text).filter(|number| is_digits(text) || number.fraction.is_empty()) {
         let unix_ms = number.whole.parse().map_err(|_| past_the_end(text))?;
         if SECONDS_OF_OUR_TIME.contains(&unix_ms) {
             return Err(format!("expected Unix milliseconds, found {text}; for Unix seconds, write {unix_ms}s"));
+        }
+        if YEARS_AND_DATES.iter().any(|numbers| numbers.contains(&unix_ms)) {
+            return Err(format!("expected Unix milliseconds, found {text}; a date is written as 2025-11-20"));
         }
         return Ok(TimeArg::UnixMs(unix_ms));
     }
@@ -546,9 +552,13 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_seconds_is_noticed() {
+    fn a_number_of_another_meaning_is_noticed() {
         for text in ["1763640000", "631152000"] {
             let expected = format!("expected Unix milliseconds, found {text}; for Unix seconds, write {text}s");
+            assert_eq!(parse_time_arg(text), Err(expected));
+        }
+        for text in ["2025", "20251120"] {
+            let expected = format!("expected Unix milliseconds, found {text}; a date is written as 2025-11-20");
             assert_eq!(parse_time_arg(text), Err(expected));
         }
         for (text, ms) in [("0", 0), ("5", 5), ("631151999", 631_151_999), ("1763640000000", 1_763_640_000_000)] {
