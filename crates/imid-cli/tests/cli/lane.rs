@@ -92,13 +92,13 @@ fn a_record_of_another_format_and_a_ceiling_without_a_date_are_shown() {
     let (key, record) =
         register.list("lanes").unwrap().into_iter().find(|(_, text)| text.contains("ceiling=")).unwrap();
     let start = record.split_once("ceiling=").unwrap().0;
-    let changed = format!("{start}ceiling={} free", u64::MAX);
+    let changed = format!("{start}ceiling={} free", i64::MAX);
     assert!(register.compare_and_set(&key, Some(&record), &changed).unwrap());
     let run = |more: &[&str]| imid_args(&[&["lane", "list", "--register", &space.url], more].concat(), "").ok();
-    assert!(run(&[]).contains("free from 18446744073709551615 ms, last held by web-1"), "{}", run(&[]));
+    assert!(run(&[]).contains("free from 9223372036854775807 ms, last held by web-1"), "{}", run(&[]));
     let object =
         |lane: u16| serde_json::from_str::<Value>(&run(&["--json"])).unwrap()["lanes"][usize::from(lane)].take();
-    assert_eq!((&object(lane)["ceiling_ms"], &object(lane)["ceiling_time"]), (&json!(u64::MAX), &json!(null)));
+    assert_eq!((&object(lane)["ceiling_ms"], &object(lane)["ceiling_time"]), (&json!(i64::MAX), &json!(null)));
     assert!(register.compare_and_set(&key, Some(&changed), "x").unwrap());
     assert!(run(&[]).contains("  cannot be read: "), "{}", run(&[]));
     assert_eq!(object(lane)["state"], "unreadable");
