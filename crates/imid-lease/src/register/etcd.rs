@@ -227,9 +227,9 @@ impl Server for Etcd {
     async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<(Connection, Promise), Failure> {
         let login = login("etcd", self.user.as_ref(), settings.password.as_ref(), deadline)?;
         let login = login.map(|(name, password)| AuthenticateRequest { name: name.into(), password });
-        let (dial, members) = (Dial::new(settings, deadline)?, self.members.clone());
+        let (dial, members) = (Dial::new(settings), self.members.clone());
         let member = members[self.next.fetch_add(1, Ordering::Relaxed) % members.len()].clone();
-        let client = dial.client(&member).await?;
+        let client = dial.client(&member, deadline).await?;
         let mut connection = Connection { dial, members, member, client, login };
         connection.log_in().await?;
         Ok((connection, Promise::Strong))

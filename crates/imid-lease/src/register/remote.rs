@@ -210,6 +210,7 @@ impl<S: Server> Remote<S> {
                 if let Some(Weakness(reason)) = failure.downcast_ref() {
                     *promise = Some(Promise::Weak((*reason).into()));
                 }
+                let failure = failure.downcast::<Aside>().map_or_else(|failure| failure, |aside| aside.0);
                 let is_permanent = S::is_permanent(&failure);
                 Err(super::tls::call_error(context, failure, is_permanent))
             }

@@ -23,7 +23,7 @@ pub(super) struct Dial {
     scheme: &'static str,
     pub(super) time_limit: Duration,
     #[cfg(feature = "tls")]
-    tls: Option<std::sync::Arc<rustls::ClientConfig>>,
+    tls: Option<crate::register::Tls>,
 }
 
 /// A connection, with TLS or without.
@@ -32,45 +32,50 @@ trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Stream for T {}
 
 impl Dial {
-    /// Reads the files of TLS.
-    #[cfg_attr(not(feature = "tls"), allow(clippy::unnecessary_wraps, reason = "the files of TLS can be wrong"))]
-    pub(super) fn new(settings: &Settings, deadline: Deadline) -> Result<Self, Failure> {
-        #[cfg(not(feature = "tls"))]
-        let _ = deadline;
-        Ok(Self {
+    pub(super) fn new(settings: &Settings) -> Self {
+        Self {
             scheme: if settings.tls.is_some() { "https" } else { "http" },
             time_limit: settings.time_limit,
             #[cfg(feature = "tls")]
-            tls: settings.tls.as_ref().map(|tls| tls.files(deadline, None)).transpose()?.map(|files| files.config),
-        })
+            tls: settings.tls.clone(),
+        }
     }
 
-    async fn open(&self, member: &str, protocol: Option<&'static str>) -> Result<Box<dyn Stream>, Failure> {
+    async fn open(
+        &self,
+        member: &str,
+        protocol: Option<&'static str>,
+        deadline: Deadline,
+    ) -> Result<Box<dyn Stream>, Failure> {
+        #[cfg(feature = "tls")]
+        let files = self.tls.as_ref().map(|tls| tls.files(deadline, None)).transpose()?;
         // A busy member accepts a connection, and answers late. One that does not even accept is away.
         let stream = timeout(self.time_limit, TcpStream::connect(member)).await;
         let stream = stream.map_err(|_| format!("no connection within {:?}", self.time_limit))??;
         stream.set_nodelay(true)?;
         #[cfg(feature = "tls")]
-        if let Some(config) = &self.tls {
-            return Ok(Box::new(with_tls(stream, member, config, protocol).await?));
+        if let Some(files) = files {
+            return Ok(Box::new(with_tls(stream, member, &files.config, protocol).await?));
         }
-        let _ = protocol;
+        let _ = (protocol, deadline);
         Ok(Box::new(stream))
     }
 
     /// Opens a connection for calls.
-    pub(super) async fn client(&self, member: &str) -> Result<Client, Failure> {
-        Client::new(self.open(member, HTTP_2).await?, format!("{}://{member}", self.scheme)).await
+    pub(super) async fn client(&self, member: &str, deadline: Deadline) -> Result<Client, Failure> {
+        Client::new(self.open(member, HTTP_2, deadline).await?, format!("{}://{member}", self.scheme)).await
     }
 
     /// Returns the time of a member. A reply of gRPC has no date, so it opens another connection, for at most half of the time limit.
     pub(super) async fn unix_ms(&self, member: &str) -> Result<u64, Failure> {
         let limit = self.time_limit / 2;
-        timeout(limit, self.read_date(member)).await.map_err(|_| format!("no date of {member} within {limit:?}"))?
+        timeout(limit, self.read_date(member, Deadline::of(limit)))
+            .await
+            .map_err(|_| format!("no date of {member} within {limit:?}"))?
     }
 
-    async fn read_date(&self, member: &str) -> Result<u64, Failure> {
-        let mut stream = self.open(member, None).await?;
+    async fn read_date(&self, member: &str, deadline: Deadline) -> Result<u64, Failure> {
+        let mut stream = self.open(member, None, deadline).await?;
         let request = format!("GET /version HTTP/1.1\r\nHost: {member}\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).await?;
         let mut lines = BufReader::new(stream.take(MOST_OF_REPLY)).lines();
