@@ -232,7 +232,9 @@ fn listed(text: &str) -> Option<Vec<u8>> {
 fn escaped(text: &str) -> Option<Vec<u8>> {
     let quoted = text.trim().strip_prefix('b')?;
     let inner = ['\'', '"'].iter().find_map(|quote| quoted.strip_prefix(*quote)?.strip_suffix(*quote))?;
-    inner.is_ascii().then(|| Vec::unescape_bytes(inner))
+    // An odd one at the end would escape the quotation mark: the literal is cut off.
+    let backslashes = inner.len() - inner.trim_end_matches('\\').len();
+    (inner.is_ascii() && backslashes.is_multiple_of(2)).then(|| Vec::unescape_bytes(inner))
 }
 
 /// Returns the IDs that a text can be, if the most likely one is plausible. Four groups of four digits are those of a payment
