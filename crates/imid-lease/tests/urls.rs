@@ -436,10 +436,13 @@ fn a_token_that_has_ended_is_replaced_within_the_time_of_the_call() {
         // Each of them has 2 s, and both take 3 s.
         assert_eq!(register.read("a").is_ok(), is_in_time);
     }
-    let refused = vec![Answer { end: &[("grpc-status", "3"), ("grpc-message", "wrong")], ..Answer::empty() }];
-    let url = format!("etcd://u:secret@{}", member(refused, String::new));
-    let error = open_url(&url, LONG).unwrap().read("a").unwrap_err();
-    assert!(error.is_permanent() && chain(&error).ends_with(": wrong (gRPC status 3)"), "{error:#}");
+    // A wrong password, and a user that is missing.
+    for user in ["u:secret@", ""] {
+        let refused = vec![Answer { end: &[("grpc-status", "3"), ("grpc-message", "wrong")], ..Answer::empty() }];
+        let url = format!("etcd://{user}{}", member(refused, String::new));
+        let error = open_url(&url, LONG).unwrap().read("a").unwrap_err();
+        assert!(error.is_permanent() && chain(&error).ends_with(": wrong (gRPC status 3)"), "{error:#}");
+    }
     // Authentication is disabled.
     let disabled = vec![Answer { end: &[("grpc-status", "9")], ..Answer::empty() }, Answer::empty()];
     let url = format!("etcd://u:secret@{}", member(disabled, String::new));

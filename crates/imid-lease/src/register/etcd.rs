@@ -159,7 +159,7 @@ pub(super) struct Connection {
     login: Option<AuthenticateRequest>,
 }
 
-/// The user or the password is wrong.
+/// The user or the password is wrong or missing.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 struct WrongLogin(Failure);
@@ -171,6 +171,10 @@ impl Connection {
             Err(failure) if code(&failure) == Some(Refused::UNAUTHENTICATED) && self.login.is_some() => {
                 self.log_in().await?;
                 self.client.call(method, request).await
+            }
+            // etcd needs a user: the requests are right.
+            Err(failure) if code(&failure) == Some(Refused::INVALID_ARGUMENT) && self.login.is_none() => {
+                Err(WrongLogin(failure).into())
             }
             result => result,
         }
