@@ -27,7 +27,8 @@ remote_register! {
     /// CREATE TABLE imid_register (name varbinary(128) PRIMARY KEY, value varbinary(1024) NOT NULL) ENGINE = InnoDB;
     /// ```
     ///
-    /// A table with text columns, shorter ones, no primary key, or another engine is refused, and so is a read-only server.
+    /// A table with text columns, shorter ones, no primary key, or another engine is refused, and so is a read-only server. One that
+    /// becomes read-only is refused within 10 s, also if the user may still write.
     ///
     /// **Weak** if `innodb_flush_log_at_trx_commit` is not 1, if `innodb_doublewrite` is off or `DETECT_ONLY`, if the binary log is on
     /// and `sync_binlog` is not 1, and on a node of a Galera cluster or a member of a replication group, whose commits may be in
@@ -114,11 +115,18 @@ impl Mysql {
             options = options.ssl_opts(ssl_options(tls, tls.files(deadline, Some("MySQL"))?));
         }
         let mut conn = Conn::new(options).await?;
-        let read_only: Option<String> = conn.query_first("SELECT @@global.read_only").await?;
-        if !read_only.is_some_and(|read_only| is_off(&read_only)) {
-            return Err("expected a server that takes writes, found one with read_only".into());
-        }
+        check_writes(&mut conn).await?;
         Ok(conn)
+    }
+}
+
+/// Refuses a server that is read-only. It takes the writes of a user with enough privileges all the same.
+async fn check_writes(conn: &mut Conn) -> Result<(), Failure> {
+    let read_only: Option<String> = conn.query_first("SELECT @@global.read_only").await?;
+    if read_only.is_some_and(|read_only| is_off(&read_only)) {
+        Ok(())
+    } else {
+        Err("expected a server that takes writes, found one with read_only".into())
     }
 }
 
@@ -269,6 +277,8 @@ impl Server for Mysql {
     }
 
     async fn promise(conn: &mut Connection) -> Result<Option<Promise>, Failure> {
+        // A failover makes the old primary read-only.
+        check_writes(conn).await?;
         if !conn.replication.is_on() {
             conn.replication = SemiSync::read(conn).await?;
         }
