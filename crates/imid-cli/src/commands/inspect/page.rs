@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Effects, Style};
 use imid_inspect::time::date;
-use imid_inspect::{FieldName, Form, Id, ReadForm, named_type};
+use imid_inspect::{Field, FieldName, Form, Id, ReadForm, named_type};
 use jiff::tz::TimeZone;
 
 use crate::id_object::IdObject;
@@ -86,21 +86,22 @@ impl Page {
         if self.has_colors { format!("{style}{text}{style:#}") } else { text.to_string() }
     }
 
-    /// Draws the bits in four rows, each field in its own color.
+    /// Draws the bits in four rows, each field in its own color, and with one column per bit.
     fn draw(&self, out: &mut impl Write, id: Id) -> io::Result<()> {
-        let fields = fields(id);
+        let fields: Vec<_> = id.fields().collect();
+        let width = |field: &Field| field.bits as usize;
         let rows: [&dyn Fn(&Field) -> String; 4] = [
-            &|field| format!("{:01$b}", field.value, field.width),
-            &|field| format!("+{}+", "-".repeat(field.width.saturating_sub(2))),
-            &|field| format!("{:^1$}", field.name, field.width),
-            &|field| format!("{:^1$}", field.value, field.width),
+            &|field| format!("{:01$b}", field.value, width(field)),
+            &|field| format!("+{}+", "-".repeat(width(field).saturating_sub(2))),
+            &|field| format!("{:^1$}", name_and_color(field).0, width(field)),
+            &|field| format!("{:^1$}", field.value, width(field)),
         ];
         for row in rows {
             for (index, field) in fields.iter().enumerate() {
-                let cell = row(field);
+                let (cell, style) = (row(field), name_and_color(field).1.on_default());
                 // Lines must not end in spaces.
                 let is_last = index + 1 == fields.len();
-                write!(out, "{}", self.paint(field.style, if is_last { cell.trim_end() } else { &cell }))?;
+                write!(out, "{}", self.paint(style, if is_last { cell.trim_end() } else { &cell }))?;
             }
             writeln!(out)?;
         }
@@ -108,26 +109,15 @@ impl Page {
     }
 }
 
-/// A field of the drawing, with one column per bit.
-struct Field {
-    name: &'static str,
-    value: u64,
-    width: usize,
-    style: Style,
-}
-
-fn fields(id: Id) -> Vec<Field> {
-    let shown = |field: imid_inspect::Field| {
-        let (name, color) = match field.name {
-            FieldName::Timestamp => ("timestamp, Unix ms", AnsiColor::Cyan),
-            FieldName::Spin => ("spin", AnsiColor::Yellow),
-            FieldName::Type => ("type", AnsiColor::Magenta),
-            FieldName::Hash => ("session hash", AnsiColor::Green),
-            FieldName::Tick => ("tick", AnsiColor::Cyan),
-            FieldName::Node => ("node", AnsiColor::Magenta),
-            _ => ("sequence", AnsiColor::Yellow),
-        };
-        Field { name, value: field.value, width: field.bits as usize, style: color.on_default() }
-    };
-    id.fields().map(shown).collect()
+/// Returns the name of a field in the drawing, and its color.
+fn name_and_color(field: &Field) -> (&'static str, AnsiColor) {
+    match field.name {
+        FieldName::Timestamp => ("timestamp, Unix ms", AnsiColor::Cyan),
+        FieldName::Spin => ("spin", AnsiColor::Yellow),
+        FieldName::Type => ("type", AnsiColor::Magenta),
+        FieldName::Hash => ("session hash", AnsiColor::Green),
+        FieldName::Tick => ("tick", AnsiColor::Cyan),
+        FieldName::Node => ("node", AnsiColor::Magenta),
+        _ => ("sequence", AnsiColor::Yellow),
+    }
 }
