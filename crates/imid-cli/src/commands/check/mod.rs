@@ -72,8 +72,7 @@ impl Args {
             equal: 0,
             lower: 0,
             previous: None,
-            least: None,
-            greatest: None,
+            range: None,
         };
         let (counts, problems) = self.ids.visit(&mut check, report)?;
         // JSON has times in UTC.
@@ -93,8 +92,8 @@ struct Check {
     /// Number of IDs that are lower than the ID before them.
     lower: u64,
     previous: Option<MessageId>,
-    least: Option<MessageId>,
-    greatest: Option<MessageId>,
+    /// The least and the greatest ID.
+    range: Option<(MessageId, MessageId)>,
 }
 
 impl Visitor for Check {
@@ -136,8 +135,8 @@ impl Check {
 
     /// Extends the range from the least to the greatest ID, so that it includes these two.
     fn widen(&mut self, first: MessageId, last: MessageId) {
-        self.least = Some(self.least.map_or(first, |least| least.min(first)));
-        self.greatest = self.greatest.max(Some(last));
+        let range = self.range.map_or((first, last), |(least, greatest)| (least.min(first), greatest.max(last)));
+        self.range = Some(range);
     }
 
     #[cold]
@@ -169,15 +168,15 @@ impl Check {
             }
             None => is_sorted.then_some(self.equal),
         };
-        let time = |id: Option<MessageId>| id.map(|id| zone.rfc3339(self.scheme.with_sort_key(id).timestamp_ms()));
+        let time = |id: MessageId| zone.rfc3339(self.scheme.with_sort_key(id).timestamp_ms());
         Summary {
             counts,
             equal: self.equal,
             lower: self.lower,
             sorted: is_sorted,
             duplicates,
-            first_time: time(self.least),
-            last_time: time(self.greatest),
+            first_time: self.range.map(|(least, _)| time(least)),
+            last_time: self.range.map(|(_, greatest)| time(greatest)),
         }
     }
 }
