@@ -18,29 +18,24 @@ pub(crate) struct Space {
 /// The layout of 80-bit IDs. Those of worker IDs have other names.
 pub(crate) const IMID: &str = "imid-80";
 
-/// The most bits of a space: 65,536 lanes.
-const MAX_BITS: u32 = 16;
-
 impl Space {
     /// Returns the space "lanes" of 2^`bits` lanes of 80-bit IDs.
     ///
     /// # Errors
-    /// More than 12 bits, the width of the spin.
+    /// As for [`new`](Self::new).
     pub(crate) fn lanes(bits: u32) -> Result<Self, SpaceError> {
-        if bits > 12 {
-            return Err(SpaceError::Bits { max: 12, found: bits });
-        }
         Self::new("lanes", IMID, bits)
     }
 
     /// Returns a space. Both names are [`Name`]s.
     ///
     /// # Errors
-    /// A name with other characters, such as `my lanes`; more than 16 bits.
+    /// A name with other characters, such as `my lanes`; more than 16 bits, or for 80-bit IDs more than the 12 of their spin.
     pub(crate) fn new(name: &str, layout: &str, bits: u32) -> Result<Self, SpaceError> {
         let (name, layout) = (Name::parse(name)?, Name::parse(layout)?);
-        if bits > MAX_BITS {
-            return Err(SpaceError::Bits { max: MAX_BITS, found: bits });
+        let max = if layout.as_str() == IMID { 12 } else { 16 };
+        if bits > max {
+            return Err(SpaceError::Bits { max, found: bits });
         }
         Ok(Self { name, layout, bits })
     }

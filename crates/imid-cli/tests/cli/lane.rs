@@ -212,9 +212,9 @@ fn a_url_that_cannot_be_used_is_an_error() {
     assert_eq!(error(1, &space.url, "others"), "error: the register has no space \"others\"\n");
     let wrong = error(2, &space.url, "My lanes");
     assert!(wrong.starts_with("error: expected a name of ") && wrong.contains("\"My lanes\""), "{wrong}");
-    for bits in ["create --space other --bits 40", "resize 40"] {
+    for bits in ["create --space other --bits 13", "resize 13"] {
         let error = imid(&format!("lane {bits} --register {}", space.url), "").error(2);
-        assert_eq!(error, "expected at most 16 lane bits, found 40", "{bits}");
+        assert_eq!(error, "expected at most 12 lane bits, found 13", "{bits}");
     }
 }
 
