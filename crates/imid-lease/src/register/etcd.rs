@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use prost::Message;
-use tokio::time::timeout;
 
 use self::dial::Dial;
 use self::grpc::{Client, Refused};
@@ -199,7 +198,7 @@ impl Connection {
         let ask = |member: &String| {
             let (dial, member, asked) = (self.dial.clone(), member.clone(), then.elapsed());
             tokio::spawn(async move {
-                let time_ms = timeout(limit, dial.unix_ms(&member)).await.ok()?.ok()?;
+                let time_ms = dial.unix_ms(&member, limit).await.ok()?;
                 Some(time_ms.saturating_sub(millis((asked + then.elapsed()) / 2)))
             })
         };
@@ -272,7 +271,8 @@ impl Records for Etcd {
         let (begun, here_ms) = (Instant::now(), unix_ms_here());
         let in_the_middle = |ms: u64| Some(ms.saturating_add(millis(begun.elapsed() / 2)));
         // A process without a file descriptor or a port left must not lose the connection that it has.
-        let first_ms = connection.dial.unix_ms(&connection.member).await.map_err(Aside)?;
+        let limit = connection.dial.time_limit / 2;
+        let first_ms = connection.dial.unix_ms(&connection.member, limit).await.map_err(Aside)?;
         let first_ms = first_ms.saturating_sub(millis(begun.elapsed() / 2));
         let Some(here_ms) = here_ms.filter(|here| here.abs_diff(first_ms) > DOUBT_MS) else {
             return Ok(in_the_middle(first_ms));

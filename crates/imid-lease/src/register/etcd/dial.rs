@@ -66,9 +66,8 @@ impl Dial {
         Client::new(self.open(member, HTTP_2, deadline).await?, format!("{}://{member}", self.scheme)).await
     }
 
-    /// Returns the time of a member. A reply of gRPC has no date, so it opens another connection, for at most half of the time limit.
-    pub(super) async fn unix_ms(&self, member: &str) -> Result<u64, Failure> {
-        let limit = self.time_limit / 2;
+    /// Returns the time of a member. A reply of gRPC has no date, so it opens another connection.
+    pub(super) async fn unix_ms(&self, member: &str, limit: Duration) -> Result<u64, Failure> {
         timeout(limit, self.read_date(member, Deadline::of(limit)))
             .await
             .map_err(|_| format!("no date of {member} within {limit:?}"))?
