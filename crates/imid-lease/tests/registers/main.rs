@@ -73,6 +73,7 @@ const SETTINGS: &[(&str, &str, Law)] = &[
     ("mysql", "a_table_of_another_kind_is_refused", settings::mysql_table),
     ("mysql", "a_read_only_server_is_refused", settings::mysql_read_only),
     ("mysql", "a_record_that_is_not_text_is_an_error", settings::mysql_bytes),
+    ("etcd", "a_list_longer_than_the_window_of_the_connection_is_read", settings::etcd_long_list),
     ("redis", "is_always_weak", settings::redis_weak),
     ("redis", "a_replica_is_refused", settings::redis_replica),
 ];

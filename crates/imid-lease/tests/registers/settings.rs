@@ -243,6 +243,19 @@ pub(crate) fn mysql_bytes(store: &Store) {
     }
 }
 
+/// A member may send a mebibyte before the client has read it.
+pub(crate) fn etcd_long_list(store: &Store) {
+    const COUNT: usize = 1_100;
+    let (prefix, value, mut register) = (format!("{}/", fresh_key()), "x".repeat(1_024), store.open());
+    for number in 0..COUNT {
+        assert!(register.compare_and_set(&format!("{prefix}{number}"), None, &value).unwrap());
+    }
+    let mut register = store.open_with_default_limit();
+    for _ in 0..3 {
+        assert_eq!(register.list(&prefix).unwrap().len(), COUNT);
+    }
+}
+
 pub(crate) fn redis_weak(store: &Store) {
     assert!(promise(store).contains("the loss cannot be noticed"));
 }
