@@ -1,6 +1,7 @@
 //! A clock that a background thread publishes, so that reading it is a load.
 
 use core::time::Duration;
+use std::sync::mpsc;
 use std::{io, thread};
 
 use super::{Clock, ClockError, SystemClock};
@@ -51,7 +52,7 @@ impl TickClock {
         let handle = Self::handle();
         // ORDERING: with `end` in `tick`: either the thread sees the handle, or this sees that the thread has ended.
         if fork::ticker().running.compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst).is_ok()
-            && let Err(error) = thread::Builder::new().name("imid-tick".into()).spawn(tick)
+            && let Err(error) = spawn()
         {
             end();
             return Err(error);
@@ -106,6 +107,18 @@ impl Clock for TickClock {
 #[inline(never)]
 fn read_system_clock() -> Result<u64, ClockError> {
     SystemClock.now_ms()
+}
+
+/// Starts the thread, and waits until it runs. While a thread starts, it has a lock of the standard library. A process that forks then
+/// has a child in which no thread can start.
+fn spawn() -> io::Result<()> {
+    let (runs, started) = mpsc::channel();
+    thread::Builder::new().name("imid-tick".into()).spawn(move || {
+        let _ = runs.send(());
+        tick();
+    })?;
+    let _ = started.recv();
+    Ok(())
 }
 
 /// Publishes the system clock's reading, or that there is none.

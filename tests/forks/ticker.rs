@@ -60,10 +60,18 @@ fn a_tick_clock_is_dropped_and_started_in_every_child() {
         let names = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok());
         names.filter(|name| name.starts_with("imid-tick")).count()
     };
+    let wait_for_one = |why| {
+        let began = Instant::now();
+        while names() != 1 {
+            assert!(began.elapsed() < Duration::from_secs(10), "{why}");
+        }
+    };
     for way in ways() {
         // The C library of a raw clone may start no threads: it takes the child for its parent.
         let threads = way != Way::Clone;
         let clock = TickClock::start().unwrap();
+        // A thread that ends has a lock for a moment, without which the child could start none.
+        wait_for_one("the thread of the clock before has ended");
         let work = || {
             assert_eq!(names(), 0, "a copy has the thread that copied it and no other");
             drop(clock.clone());
@@ -71,11 +79,7 @@ fn a_tick_clock_is_dropped_and_started_in_every_child() {
             if threads {
                 let own = TickClock::start().unwrap();
                 assert!(goes_on(&own));
-                // A thread names itself a moment after it has started.
-                let began = Instant::now();
-                while names() != 1 {
-                    assert!(began.elapsed() < Duration::from_secs(10), "a clock that the child starts has a thread");
-                }
+                wait_for_one("a clock that the child starts has a thread");
             }
             Vec::new()
         };
