@@ -10,6 +10,9 @@
 //! WebAssembly, all processes share one mark.
 //!
 //! Two things are not detected: a VM restored from a snapshot, and a fork from a signal handler that has interrupted this library.
+//!
+//! A child can start a [`TickClock`](crate::clock::TickClock) or open a lease only if no thread of its parent was starting or ending at
+//! the fork: Rust's standard library holds a lock then, and the child's threads would wait for it forever.
 
 use crate::sync::{Ordering, ProcessWord};
 
