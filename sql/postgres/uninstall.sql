@@ -1,4 +1,4 @@
--- Removes the functions of install.sql, all or none: it is one statement. If columns, constraints, indexes or views use them, the
+-- Removes the functions of install.sql and mint.sql, all or none: it is one statement. If columns, constraints, indexes or views use them, the
 -- error names each of these.
 DROP FUNCTION IF EXISTS
   imid_refuse(text, text),
@@ -29,4 +29,19 @@ DROP FUNCTION IF EXISTS
   imid_first_at(timestamptz),
   imid_last_at(timestamptz),
   imid_bucket_first(integer, integer),
-  imid_bucket_last(integer, integer);
+  imid_bucket_last(integer, integer),
+  imid_post(text, integer, text, text, text),
+  imid_lift(bytea, integer, bigint),
+  imid_after(bytea, integer, bigint),
+  imid_pair_tag_of(text, text),
+  imid_session_tag_of(integer, text),
+  imid_xxh3(bytea),
+  imid_xxh3_mix(bytea, integer, bytea, integer),
+  imid_xxh3_word(bytea, integer),
+  imid_xxh3_avalanche(bigint),
+  imid_xxh3_shift(bigint, integer),
+  imid_xxh3_fold(bigint, bigint),
+  imid_xxh3_multiply(bigint, bigint),
+  imid_xxh3_add(bigint, bigint),
+  imid_xxh3_bits(numeric),
+  imid_xxh3_unsigned(bigint);
