@@ -71,7 +71,7 @@ RULES = [
                      "{ let _ = (by_record, by_stamps); by_clock.max(self.ceiling_ms).min(END_OF_TIME_MS) }")]),
     ("grow-by-elapsed-only", "the ceiling leads by a horizon for each restart", LEAD, [
         ("raise.rs", "let elapsed = self.known_for_ms.min(self.horizon_ms);", "let elapsed = self.horizon_ms;")]),
-    ("lead-of-stamps-only", "a ceiling that was raised for a room keeps its lead after the room", LEAD, [
+    ("lead-of-stamps-only", "the lead of a clock that was ahead never ends", LEAD, [
         ("raise.rs", "self.ceiling_ms.saturating_add(elapsed).min(most);", "{ let _ = most; self.ceiling_ms.saturating_add(elapsed) };")]),
     ("grow-always", "a holder whose ceiling is far ahead writes nothing, and loses its lane", "LostWhileHealthy", [
         ("raise.rs", ".max(self.ceiling_ms.saturating_add(1));", ";")]),
@@ -92,16 +92,6 @@ RULES = [
         ("seek.rs", "if seen.found.is_none() && is_old &&", "if seen.found.is_none() && is_old && false &&")]),
     ("never-a-new-space-over-lanes", "lanes of a space without a description are granted twice", OVERLAP, [
         ("seek.rs", "if records.iter().any(|(_, found)| found.lane.is_some()) {", "if false {")]),
-    ("follow-a-room", "a process cannot post in a room whose last ID is past its ceiling", "Closed", [
-        ("renew.rs", "let followed = self.follow(at, present.ceiling_ms);", "let followed = self.follow(at, present.ceiling_ms).filter(|_| false);")]),
-    ("follow-by-two-skews", "a process whose clock is behind cannot post after one whose clock is ahead", "Closed", [
-        ("renew.rs", "self.config.max_skew_ms.saturating_mul(2))", "0)"),
-        ("renew.rs", "if !self.is_beyond(at, self.asked_ms) {", "if true || !self.is_beyond(at, self.asked_ms) {")]),
-    ("follow-what-was-granted", "a room is closed to processes that do not know of a longer horizon", "Closed", [
-        ("renew.rs", "if !self.is_beyond(at, self.asked_ms) {", "if true || !self.is_beyond(at, self.asked_ms) {")]),
-    ("follow-within-limits", "each crash takes the IDs further ahead", LEAD, [
-        ("renew.rs", "if wanted_ms <= ceiling_ms || wanted_ms > most_ms {", "if wanted_ms <= ceiling_ms {"),
-        ("renew.rs", ".min((most_ms - wanted_ms) / 8);", ";")]),
     ("closed-is-taken-by-nobody", "the new lanes repeat what a closed one mints", OVERLAP, [
         ("seek.rs", "Some(record) if record.state == LaneState::Closed => None,", "")]),
     ("recover-each-lane", "a first write from before a recovery grants what was granted", OVERLAP, [

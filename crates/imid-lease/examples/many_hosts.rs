@@ -8,11 +8,10 @@ use imid_lease::{LaneOptions, LeasedGenerator};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let register = PostgresRegister::from_url("postgres://chat:secret@db/chat?sslmode=verify-full")?;
-    let ids = LeasedGenerator::open(register, LaneOptions::new().holder("chat-3"))?; // a unique name per process
+    let ids = LeasedGenerator::open(register, LaneOptions::new())?;
     ids.wait_until_open(Duration::from_secs(15))?;
     let room = SessionTag::new(SessionType::GROUP, "room-42");
-    let last = None; // the room's last ID, read from its locked row
-    let id = ids.generate_after_within(last, room, Duration::from_secs(1))?; // sorts after it, whichever host minted it
+    let id = ids.generate_within(room, Duration::from_secs(1))?;
     println!("{id}");
     Ok(())
 }

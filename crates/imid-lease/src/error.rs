@@ -33,8 +33,6 @@ pub(crate) enum LeaseKind {
     Silent { retry_after: Duration },
     #[error("lease is used up until its next renewal: retry in {} ms", .retry_after.as_millis())]
     UsedUp { retry_after: Duration },
-    #[error("expected a last ID at most {max_ms} ms ahead of the clock, found {found_ms} ms")]
-    Skew { max_ms: u64, found_ms: u64 },
     #[error("register went back to an earlier state: run a recovery while no process uses it, then restart")]
     Reverted,
     #[error("register has lost the space, or it was never created: see `imid lane create`")]
@@ -63,7 +61,6 @@ impl LeaseError {
             | LeaseKind::WorkerClock { retry_after }
             | LeaseKind::Silent { retry_after }
             | LeaseKind::UsedUp { retry_after } => Some(retry_after),
-            LeaseKind::Skew { max_ms, found_ms } => Some(Duration::from_millis(found_ms - max_ms)),
             _ => None,
         }
     }
@@ -96,16 +93,6 @@ impl LeaseError {
     /// Returns whether the ceiling is reached and will soon be raised. A large run or an observed ID can use up a lease.
     pub const fn is_used_up(self) -> bool {
         matches!(self.0, LeaseKind::UsedUp { .. })
-    }
-
-    /// Returns whether the ID to mint after is further ahead of the clock than any that a host of the space can have minted: the
-    /// longest horizon and twice [`max_skew`](crate::LaneOptions::max_skew).
-    pub const fn is_skew(self) -> bool {
-        match self.0 {
-            LeaseKind::Skew { .. } => true,
-            LeaseKind::Generate(error) => error.is_skew(),
-            _ => false,
-        }
     }
 
     /// Returns whether the register went back to an earlier state, as after a restored backup. This process will never mint again.
@@ -315,9 +302,6 @@ mod tests {
             let kinds = [error.is_no_lane(), error.is_register(), error.is_used_up(), error.is_clock()];
             assert_eq!(kinds.into_iter().filter(|is| *is).count(), 1, "{words}");
         }
-        let skew = LeaseError::from(LeaseKind::Skew { max_ms: 20_000, found_ms: 20_250 });
-        assert_eq!(skew.to_string(), "expected a last ID at most 20000 ms ahead of the clock, found 20250 ms");
-        assert_eq!((skew.retry_after(), skew.is_skew(), skew.is_used_up()), (Some(retry_after), true, false));
         for (kind, words) in [
             (
                 LeaseKind::Reverted,

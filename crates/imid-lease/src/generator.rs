@@ -25,7 +25,7 @@ use crate::keeper::{Keeper, Lease, Tenant};
 use crate::options::{LaneOptions, Settings, millis};
 use crate::register::{FileRegister, Register};
 use crate::space::Space;
-use crate::state::{State, Status};
+use crate::state::Status;
 use crate::telemetry;
 
 /// How long a file can take: the lane of a killed process is free immediately, because it has the same name.
@@ -39,11 +39,10 @@ const FILE_PATIENCE: Duration = Duration::from_secs(15);
 ///
 /// | call | blocks | in an async task |
 /// | --- | --- | --- |
-/// | `generate`, `generate_after`, `batch`, `fill`, `observe`, `raise_floor`, `status`, `stats` | no; see above for a change of the lane | call it |
+/// | `generate`, `batch`, `fill`, `observe`, `raise_floor`, `status`, `stats` | no; see above for a change of the lane | call it |
 /// | [`open`](Self::open), drop | no: a thread connects, and releases the lane | call it |
 /// | [`wait_until_open`](Self::wait_until_open) | at most the given time | [`wait_until_open_async`](Self::wait_until_open_async) |
 /// | [`generate_within`](Self::generate_within) | at most the given time | [`generate_async`](Self::generate_async) |
-/// | [`generate_after_within`](Self::generate_after_within) | at most the given time | [`generate_after_async`](Self::generate_after_async) |
 /// | [`close_within`](Self::close_within) | at most the given time | [`close_async`](Self::close_async) |
 /// | [`open_file`](Self::open_file) | for a few disk writes | `spawn_blocking` |
 ///
@@ -82,10 +81,6 @@ struct Inner<C, const STRIPES: usize> {
     is_closed: AtomicBool,
     /// How many calls were refused.
     refused: AtomicU64,
-    /// The least ceiling with which the most demanding call since the keeper last looked would have succeeded.
-    wanted_ms: AtomicU64,
-    /// The same for the last call that wanted more than any known grant.
-    asked_ms: AtomicU64,
     clock: BelievedClock<C>,
     settings: Settings,
     lane_bits: u32,
@@ -184,8 +179,7 @@ where
         let clock = BelievedClock::new(clock, millis(settings.max_skew));
         let lane_bits = space.bits();
         // This also finds invalid settings, which the keeper could not report.
-        let before =
-            build(&clock, &settings, lane_bits, Grant { lane: 0, floor_ms: 0, lane_floor_ms: 0, ceiling_ms: 0 })?;
+        let before = build(&clock, &settings, lane_bits, Grant { lane: 0, floor_ms: 0, ceiling_ms: 0 })?;
         let inner = Arc::new(Inner {
             before,
             first: OnceLock::new(),
@@ -193,8 +187,6 @@ where
             count: AtomicUsize::new(0),
             is_closed: AtomicBool::new(false),
             refused: AtomicU64::new(0),
-            wanted_ms: AtomicU64::new(0),
-            asked_ms: AtomicU64::new(0),
             clock: clock.clone(),
             settings: settings.clone(),
             lane_bits,
@@ -277,63 +269,6 @@ where
     /// As for [`generate_within`](Self::generate_within).
     pub async fn generate_async(&self, session: SessionTag, timeout: Duration) -> Result<MessageId, LeaseError> {
         let call = || self.generate(session);
-        self.keeper.changes().wait_async(retry_within(timeout, call, LeaseError::retry_after, is_announced)).await
-    }
-
-    /// Mints an ID that sorts after `last`, the room's last ID, whichever host of the space minted it, even if processes have
-    /// crashed since. `None`, for a room without messages, is [`generate`](Self::generate). **Lock-free** while the lane stays the same;
-    /// **never waits for the register**: [`generate_after_within`](Self::generate_after_within) and
-    /// [`generate_after_async`](Self::generate_after_async) do, and are the calls for a room in which several hosts post.
-    ///
-    /// A process that took the lane of one that crashed can mint up to a horizon ahead of the clock. If that takes the room's last
-    /// ID past this lease's ceiling, the call is refused once, and the keeper raises the ceiling immediately. Only the sessions of
-    /// the room's stripe move ahead.
-    ///
-    /// # Errors
-    /// As for [`generate`](Self::generate). Or `last` is past the lease's ceiling ([`is_used_up`](LeaseError::is_used_up)), which
-    /// is then raised. Or it is further ahead of the clock than the longest horizon of the space and twice
-    /// [`max_skew`](LaneOptions::max_skew) ([`is_skew`](LeaseError::is_skew)): no host of the space can have minted it.
-    #[inline]
-    pub fn generate_after(&self, last: Option<MessageId>, session: SessionTag) -> Result<MessageId, LeaseError> {
-        // The ceiling is the limit.
-        let mint = |generator: &Generator<BelievedClock<C>, STRIPES>| {
-            generator.generate_after_limited(last, session, Duration::MAX)
-        };
-        if let Some(granted) = self.running()
-            && let Ok(id) = mint(&granted.generator)
-        {
-            return Ok(id);
-        }
-        self.try_again_after(last, mint)
-    }
-
-    /// Mints as [`generate_after`](Self::generate_after) does. While the refusal is temporary, it sleeps and retries, for at most
-    /// `timeout` in total.
-    ///
-    /// # Errors
-    /// As for [`generate_after`](Self::generate_after). If the wait is longer than the rest of `timeout`, the error is returned
-    /// immediately.
-    pub fn generate_after_within(
-        &self,
-        last: Option<MessageId>,
-        session: SessionTag,
-        timeout: Duration,
-    ) -> Result<MessageId, LeaseError> {
-        let call = || self.generate_after(last, session);
-        self.keeper.changes().wait(retry_within(timeout, call, LeaseError::retry_after, is_announced))
-    }
-
-    /// Does what [`generate_after_within`](Self::generate_after_within) does in a task of any async runtime.
-    ///
-    /// # Errors
-    /// As for [`generate_after_within`](Self::generate_after_within).
-    pub async fn generate_after_async(
-        &self,
-        last: Option<MessageId>,
-        session: SessionTag,
-        timeout: Duration,
-    ) -> Result<MessageId, LeaseError> {
-        let call = || self.generate_after(last, session);
         self.keeper.changes().wait_async(retry_within(timeout, call, LeaseError::retry_after, is_announced)).await
     }
 
@@ -535,52 +470,6 @@ where
         kind.into()
     }
 
-    /// As [`try_again`](Self::try_again). If the ceiling is in the way, the keeper is told how far this call must go.
-    #[cold]
-    #[inline(never)]
-    fn try_again_after(
-        &self,
-        last: Option<MessageId>,
-        mint: impl Fn(&Generator<BelievedClock<C>, STRIPES>) -> Result<MessageId, GenerateError>,
-    ) -> Result<MessageId, LeaseError> {
-        // The ID can be in the next millisecond.
-        let wanted_ms = last.map_or(0, |last| last.timestamp_ms() + 2);
-        let mut too_far = None;
-        let minted = self.retry(|generator| {
-            let minted = mint(generator);
-            if minted.is_err_and(GenerateError::is_ceiling) {
-                // Another room can have taken the stripe to the ceiling already.
-                let ceiling_ms = self.keeper.state(0).status.ceiling_ms.unwrap_or(0);
-                let wanted_ms = wanted_ms.max(ceiling_ms + 1);
-                too_far = self.too_far(wanted_ms);
-                if too_far.is_none() {
-                    self.inner.wanted_ms.fetch_max(wanted_ms, Ordering::Relaxed);
-                } else {
-                    self.inner.asked_ms.store(wanted_ms, Ordering::Relaxed);
-                    if self.keeper.state(0).answered_ms != wanted_ms {
-                        // The keeper looks first what the lanes were granted.
-                        too_far = None;
-                    }
-                }
-            }
-            minted
-        });
-        minted.map_err(|kind| match (kind, too_far) {
-            (LeaseKind::UsedUp { .. }, Some(too_far)) => self.refuse(too_far),
-            _ => self.refuse(kind),
-        })
-    }
-
-    /// Returns why no ceiling is raised so far.
-    fn too_far(&self, wanted_ms: u64) -> Option<LeaseKind> {
-        let State { follows_ms: max_ms, granted_ms, .. } = self.keeper.state(0);
-        if wanted_ms <= granted_ms.saturating_add(1) {
-            return None;
-        }
-        let found_ms = wanted_ms.saturating_sub(self.inner.clock.believed_ms()?);
-        (found_ms > max_ms).then_some(LeaseKind::Skew { max_ms, found_ms })
-    }
-
     fn retry<T>(
         &self,
         mut mint: impl FnMut(&Generator<BelievedClock<C>, STRIPES>) -> Result<T, GenerateError>,
@@ -717,7 +606,7 @@ impl Drop for CloseOnDrop {
 
 /// Returns whether the keeper alone can end this error, and announces it then.
 fn is_announced(error: LeaseError) -> bool {
-    error.generate_error().is_none() && !error.is_skew()
+    error.generate_error().is_none()
 }
 
 /// Builds the generator of a grant.
@@ -753,14 +642,6 @@ impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Tenant for LaneTenant
         if lead == 0 { 0 } else { granted.generator.clock().refresh().map_or(0, |now| now + lead + 1) }
     }
 
-    fn wanted_ms(&self) -> u64 {
-        self.0.wanted_ms.swap(0, Ordering::Relaxed)
-    }
-
-    fn asked_ms(&self) -> u64 {
-        self.0.asked_ms.swap(0, Ordering::Relaxed)
-    }
-
     fn start(&mut self, grant: Grant) {
         let last = self.0.last();
         if last.is_none() {
@@ -773,15 +654,11 @@ impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Tenant for LaneTenant
         let now = || before.clock().refresh().unwrap_or(0);
         let (now_ms, behind) = (now(), millis(before.stats().behind));
         let reached_ms = now_ms.max(now()) + behind;
-        let grant = Grant { floor_ms: grant.lane_floor_ms.max(reached_ms), ..grant };
+        let grant = Grant { floor_ms: grant.floor_ms.max(reached_ms), ..grant };
         let Ok(granted) = build(&self.0.clock, &self.0.settings, self.0.lane_bits, grant) else {
             // `open` has built one with the same settings. Callers would wait for this one forever.
             return self.0.close();
         };
-        if let Some(last) = last {
-            // Only the rooms that were ahead stay so.
-            granted.generator.continue_after(&last.generator);
-        }
         self.0.add(granted);
         fence(Ordering::SeqCst);
         if self.0.is_closed.load(Ordering::SeqCst) {

@@ -25,16 +25,6 @@ pub(crate) trait Tenant: Send {
     /// Returns the first Unix millisecond after the last stamp of the running generator; 0 if there is none.
     fn used_until_ms(&self) -> u64;
 
-    /// Returns the least ceiling with which a call that was refused since the last look would have succeeded; 0 if there is none.
-    fn wanted_ms(&self) -> u64 {
-        0
-    }
-
-    /// Returns the same of a call that wants more than any lane is known to be granted; 0 if there is none.
-    fn asked_ms(&self) -> u64 {
-        0
-    }
-
     /// Starts to mint under a grant. The generator before is sealed.
     fn start(&mut self, grant: Grant);
 

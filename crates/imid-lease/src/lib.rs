@@ -115,8 +115,6 @@ mod keeper;
 
 mod generator;
 
-mod mint;
-
 #[cfg(feature = "worker-ids")]
 pub mod worker_ids;
 
@@ -129,7 +127,6 @@ pub mod segment;
 pub use engine::Phase;
 pub use error::{LeaseError, OpenError};
 pub use generator::LeasedGenerator;
-pub use mint::Mint;
 pub use options::{LaneOptions, OptionsError};
 pub use register::{Promise, Register, RegisterError};
 pub use state::{Others, Status};

@@ -123,12 +123,6 @@ pub(crate) struct State {
     pub(crate) surveyed_at_ms: u64,
     /// The first Unix millisecond after the last ID; 0 if there is none.
     pub(crate) used_until_ms: u64,
-    /// How far ahead of the clock the last ID of a room may be.
-    pub(crate) follows_ms: u64,
-    /// The greatest ceiling of all lanes, as they were last listed.
-    pub(crate) granted_ms: u64,
-    /// For which call they were listed last: what it wanted; 0 if for none.
-    pub(crate) answered_ms: u64,
     /// Whether the options of the lease can accept lanes that are far ahead.
     can_accept_lead: bool,
 }
@@ -169,9 +163,6 @@ impl State {
             renewed_at_ms: None,
             surveyed_at_ms: 0,
             used_until_ms: 0,
-            granted_ms: 0,
-            answered_ms: 0,
-            follows_ms: config.horizon_ms.saturating_add(config.max_skew_ms.saturating_mul(2)),
             can_accept_lead: config.space.has_generator_lanes(),
         }
     }

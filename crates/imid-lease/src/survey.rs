@@ -169,7 +169,7 @@ mod tests {
          layout=imid-80 bits=4 era=2 floor=0 space=0f8fad5b-d9cb-469f-a165-70867728950e";
 
     fn now(mono_ms: u64) -> Moment {
-        Moment { mono_ms, now_ms: Some(T + mono_ms), used_until_ms: 0, wanted_ms: 0, asked_ms: 0 }
+        Moment { mono_ms, now_ms: Some(T + mono_ms), used_until_ms: 0 }
     }
 
     fn listing(register: &mut MemoryRegister) -> Listing {

@@ -23,7 +23,7 @@
 //! such as `generate_within`, counts each of its attempts. Minting counts only refusals: a successful call costs the same as
 //! without the feature.
 //!
-//! The reasons are `opening`, `no_lane`, `clock`, `silent`, `used_up`, `skew`, `reverted`, `no_space`, `mismatch`, `format`, `closed` and
+//! The reasons are `opening`, `no_lane`, `clock`, `silent`, `used_up`, `reverted`, `no_space`, `mismatch`, `format`, `closed` and
 //! `generator`: the generator itself refuses, because of its clock or of an overload. A forked child counts nothing. The
 //! calls are `list`, `read`, `write` and `time`, and the outcomes `ok` and `error`. The store is [`Register::name`].
 //!
@@ -151,7 +151,6 @@ mod gauges {
             LeaseKind::Clock { .. } | LeaseKind::WorkerClock { .. } => "clock",
             LeaseKind::Silent { .. } => "silent",
             LeaseKind::UsedUp { .. } => "used_up",
-            LeaseKind::Skew { .. } => "skew",
             LeaseKind::Reverted => "reverted",
             LeaseKind::NoSpace => "no_space",
             LeaseKind::Mismatch => "mismatch",

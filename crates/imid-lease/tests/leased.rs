@@ -155,50 +155,6 @@ fn an_observed_id_holds_for_the_next_lane_too() {
     }
 }
 
-/// Nothing but the register tells that a host whose clock is wrong has the lane. So it is looked at before the call fails.
-#[test]
-fn a_room_that_a_host_far_ahead_has_posted_in_is_open_after_one_look() {
-    let register = FaultyRegister::new();
-    let ids = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
-    let minute = Duration::from_secs(60);
-    let ahead = LeasedGenerator::open(register.clone(), options().clock(Wrong(60_000))).and_then(opened).unwrap();
-    // The last ID that the lane of that host can have. The wait that a refusal would say is longer than this.
-    let last = imid::MessageId::last_at(ahead.status().ceiling_ms.unwrap() - 1).unwrap();
-    let next = ids.generate_after_within(Some(last), room(), minute / 2).unwrap();
-    assert!(last < next);
-    // Nobody has minted this one.
-    let forged = imid::MessageId::last_at(last.timestamp_ms() + 60_000).unwrap();
-    let refused = ids.generate_after_within(Some(forged), room(), minute / 2).unwrap_err();
-    assert!(refused.is_skew(), "{refused}");
-    // Nobody knows whether somebody has minted this one.
-    register.set_down(true);
-    let unknown = imid::MessageId::last_at(forged.timestamp_ms() + 60_000).unwrap();
-    for _ in 0..20 {
-        let refused = ids.generate_after(Some(unknown), room()).unwrap_err();
-        assert!(!refused.is_skew(), "{refused}");
-        thread::sleep(5 * MS);
-    }
-}
-
-/// A call that must wait raises the ceiling. If it does not come back, its wish is not one for the next lane.
-#[test]
-fn the_wish_of_a_call_counts_once() {
-    let register = FaultyRegister::new();
-    let ids = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
-    let ceiling = || ids.status().ceiling_ms.unwrap();
-    let last = imid::MessageId::last_at(ceiling() + 900).unwrap();
-    assert!(ids.generate_after(Some(last), room()).unwrap_err().is_used_up());
-    wait_until("a higher ceiling", || ceiling() > last.timestamp_ms());
-    admin::free(&mut register.clone(), "lanes", ids.status().lane.unwrap(), FreeIf::Forced).unwrap();
-    wait_until("another lane", || ids.status().lost == 1 && ids.status().phase == Phase::Holding);
-    let taken = Instant::now();
-    while taken.elapsed() < 300 * MS {
-        let ahead_ms = ceiling().saturating_sub(SystemClock.now_ms().unwrap());
-        assert!(ahead_ms <= 1_000, "{ahead_ms} ms ahead, expected the horizon at most");
-        thread::sleep(MS);
-    }
-}
-
 #[test]
 fn a_register_that_does_not_answer_stops_nobody_before_the_ceiling() {
     let register = FaultyRegister::new();

@@ -110,7 +110,10 @@ impl Store {
         let (number, last_id): (i64, Option<MessageId>) =
             sqlx::query_as(take).bind(&room.name).fetch_one(&mut *transaction).await?;
         // `last_id` is of our own gateways. An ID that a client sends must never come here.
-        let id = self.ids.generate_after_async(last_id, room.tag, MINT).await.map_err(Failure::later)?;
+        if let Some(last_id) = last_id {
+            self.ids.raise_floor(last_id);
+        }
+        let id = self.ids.generate_async(room.tag, MINT).await.map_err(Failure::later)?;
         let store = "WITH stored AS (
                 INSERT INTO messages (id, room, number, sender, client_key, body) VALUES ($1, $2, $3, $4, $5, $6)
                 ON CONFLICT (room, sender, client_key) DO NOTHING RETURNING id, room)

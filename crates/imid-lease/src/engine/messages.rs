@@ -27,10 +27,6 @@ pub(crate) struct Moment {
     pub(crate) now_ms: Option<u64>,
     /// The first millisecond after the last stamp of the running generator; 0 if there is none.
     pub(crate) used_until_ms: u64,
-    /// The least ceiling with which a call that was refused since the last moment would have succeeded; 0 if there is none.
-    pub(crate) wanted_ms: u64,
-    /// The same of a call that wants more than this process knows that any lane was granted; 0 if there is none.
-    pub(crate) asked_ms: u64,
 }
 
 impl Moment {
@@ -47,8 +43,6 @@ pub(crate) struct Grant {
     pub(crate) lane: u16,
     /// The first millisecond that may be used: after all stamps of this process.
     pub(crate) floor_ms: u64,
-    /// Where the lane begins. From here on stamps are this process's, whatever it has minted before.
-    pub(crate) lane_floor_ms: u64,
     /// The first millisecond that must not be used.
     pub(crate) ceiling_ms: u64,
 }

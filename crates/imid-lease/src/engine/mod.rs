@@ -28,8 +28,6 @@ use listing::Found;
 pub(crate) use listing::Listing;
 pub use messages::Phase;
 pub(crate) use messages::{Action, Config, FarAhead, Grant, Moment, Outcome, Reply, Silence, Stopped};
-#[cfg(any(test, imid_model))]
-pub(crate) use renew::FOLLOW_GAP_MS;
 pub(crate) use seek::{FRESH_MS, first_wait_ms};
 
 /// The least time between two attempts to write.
@@ -57,7 +55,6 @@ struct Seen {
 struct Present {
     lane: u16,
     floor_ms: u64,
-    lane_floor_ms: u64,
     /// The greatest ceiling that was acknowledged.
     ceiling_ms: u64,
     /// The record as it was last read, or written with an acknowledgement.
@@ -111,8 +108,6 @@ enum Step {
     /// Tell the generator of a ceiling.
     Raise,
     Renewing,
-    /// List the lanes, because a call wants more than was known to be granted.
-    Asking,
     /// Read the lane's record at this time.
     Check {
         at_ms: u64,
@@ -146,22 +141,8 @@ pub(crate) struct Engine {
     used_until_ms: u64,
     acknowledged_at_ms: Option<u64>,
     attempted_at_ms: Option<u64>,
-    /// When it last tried to raise the ceiling because a call wanted it.
-    followed_at_ms: Option<u64>,
     /// The longest horizon of this process and of the records as they were last listed.
     longest_horizon_ms: u64,
-    /// The greatest ceiling of all lanes, as they were last listed.
-    granted_ms: u64,
-    /// The ceiling that calls wait for; 0 if for none.
-    wanted_ms: u64,
-    /// What a call asks for more than is known to be granted; 0 if none does.
-    asked_ms: u64,
-    /// When the lanes were last listed for such a call, and how often without success since it last helped.
-    looked_at_ms: Option<u64>,
-    vain_looks: u32,
-    /// For which call they are being listed, and were listed last.
-    looking_for_ms: u64,
-    answered_ms: u64,
     /// Of all calls, and of writes alone: a store can refuse these and answer reads, as when its disk is full.
     backoff: Backoff,
     write_backoff: Backoff,
@@ -204,14 +185,6 @@ impl Engine {
     pub(crate) fn new(config: Config) -> Self {
         Self {
             longest_horizon_ms: config.horizon_ms,
-            followed_at_ms: None,
-            granted_ms: 0,
-            wanted_ms: 0,
-            asked_ms: 0,
-            looked_at_ms: None,
-            vain_looks: 0,
-            looking_for_ms: 0,
-            answered_ms: 0,
             config,
             meta: None,
             proven: None,
@@ -258,7 +231,7 @@ impl Engine {
         let token = Token(random as u64);
         self.random = (random >> 64) as u64;
         self.polled_at_ms = at.mono_ms;
-        self.note(at);
+        self.used_until_ms = self.used_until_ms.max(at.used_until_ms);
         self.begin_to_close();
         match &self.step {
             Step::Look { at_ms } if *at_ms > at.mono_ms => self.sleep(*at_ms),
@@ -294,19 +267,9 @@ impl Engine {
             | Step::Confirming { .. }
             | Step::Sealing(_)
             | Step::Renewing
-            | Step::Asking
             | Step::Checking
             | Step::Releasing
             | Step::CheckingRelease => Action::Wait,
-        }
-    }
-
-    /// Takes into account what the generator has used, and what calls have wanted.
-    fn note(&mut self, at: Moment) {
-        self.used_until_ms = self.used_until_ms.max(at.used_until_ms);
-        self.wanted_ms = self.wanted_ms.max(at.wanted_ms);
-        if at.asked_ms > 0 {
-            self.asked_ms = at.asked_ms;
         }
     }
 
@@ -441,7 +404,6 @@ impl Engine {
                 | Step::Taking { .. }
                 | Step::Confirming { .. }
                 | Step::Renewing
-                | Step::Asking
                 | Step::Checking
                 | Step::Releasing
                 | Step::CheckingRelease
@@ -463,24 +425,6 @@ impl Engine {
         self.next_ms
     }
 
-    /// Takes the lanes into account as they were listed: what they say of how far the IDs of others can be.
-    pub(crate) fn note_lanes<'a>(&mut self, lanes: impl Iterator<Item = &'a LaneRecord>) {
-        let start = (self.config.horizon_ms, 0);
-        (self.longest_horizon_ms, self.granted_ms) = lanes.fold(start, |(horizon_ms, granted_ms), lane| {
-            (horizon_ms.max(lane.horizon_ms), granted_ms.max(lane.ceiling_ms))
-        });
-    }
-
-    /// Returns the greatest ceiling of all lanes, as they were last listed.
-    pub(crate) fn granted_ms(&self) -> u64 {
-        self.granted_ms
-    }
-
-    /// Returns for which call the lanes were listed last: what it wanted; 0 if they never were.
-    pub(crate) fn answered_ms(&self) -> u64 {
-        self.answered_ms
-    }
-
     /// Returns how many lanes other processes hold, as they were last read.
     pub(crate) fn held_by_others(&self) -> usize {
         self.seen.iter().filter(|seen| seen.held().is_some()).count()
@@ -489,7 +433,7 @@ impl Engine {
 
 impl Present {
     fn grant(&self) -> Grant {
-        let Self { lane, floor_ms, lane_floor_ms, ceiling_ms, .. } = *self;
-        Grant { lane, floor_ms, lane_floor_ms, ceiling_ms }
+        let Self { lane, floor_ms, ceiling_ms, .. } = *self;
+        Grant { lane, floor_ms, ceiling_ms }
     }
 }

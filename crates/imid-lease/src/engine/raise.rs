@@ -27,7 +27,7 @@ impl Raise {
     /// horizon past all that can be minted now.
     ///
     /// It leads the true time by a horizon and the worst error of a clock at most, whatever restarts and take-overs
-    /// there are, because `e` and `e'` are times that have passed. A ceiling that was raised for a room keeps its lead only for as
+    /// there are, because `e` and `e'` are times that have passed. A ceiling of a clock that was ahead keeps its lead only for as
     /// long as the stamps do. It grows by a millisecond all the same: a record that does not change is that of a dead holder.
     pub(crate) fn ceiling(&self) -> u64 {
         let elapsed = self.known_for_ms.min(self.horizon_ms);

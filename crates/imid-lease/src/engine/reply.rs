@@ -7,17 +7,9 @@ impl Engine {
     /// Takes a reply into account. The reply may come after the engine has given up waiting for it
     /// ([`Outcome::Unknown`]).
     pub(crate) fn reply(&mut self, at: Moment, reply: Reply) {
-        self.note(at);
+        self.used_until_ms = self.used_until_ms.max(at.used_until_ms);
         match reply {
             Reply::Listed(listed) => {
-                if matches!(self.step, Step::Asking) {
-                    self.step = Step::Keep;
-                    if let Ok(records) = listed {
-                        self.note_lanes(records.iter().filter_map(|(_, record)| record.lane.as_ref()));
-                        self.answer(at);
-                    }
-                    return;
-                }
                 if !matches!(self.step, Step::Looking) {
                     return;
                 }
@@ -100,7 +92,6 @@ impl Engine {
         let taken = Present {
             lane,
             floor_ms,
-            lane_floor_ms: floor_ms,
             ceiling_ms: record.ceiling_ms,
             since_ms: at.mono_ms,
             attempts: vec![(attempt, record.clone())],
@@ -209,8 +200,6 @@ impl Engine {
                 let start_ms = taken.floor_ms.max(at.now_ms.unwrap_or(0));
                 taken.room_ms = taken.ceiling_ms.saturating_sub(start_ms);
                 self.present = Some(*taken);
-                // Calls that wanted more of the previous lane ask again for more of this one, or no longer want it.
-                self.wanted_ms = 0;
                 self.has_tried_own = true;
                 self.step = Step::Start;
             }

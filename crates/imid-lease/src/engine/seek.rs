@@ -82,7 +82,8 @@ impl Engine {
         }
         let era = meta.era;
         self.meta = Some(meta);
-        self.note_lanes(records.iter().filter_map(|(_, record)| record.lane.as_ref()));
+        let horizons = records.lanes().map(|(_, record)| record.horizon_ms);
+        self.longest_horizon_ms = horizons.fold(self.config.horizon_ms, u64::max);
         let mut found: Vec<Option<&Arc<Found>>> = vec![None; self.config.space.lane_count() as usize];
         for (key, record) in records.iter() {
             if let Some(lane) = self.config.space.lane_of(key, era) {
@@ -296,10 +297,10 @@ impl Engine {
         }
     }
 
-    /// Returns how far a lane is ahead of the clock, and how far it may be, if it is further than the longest horizon explains: a holder
-    /// whose clock is ahead by the skew may have [followed](Self::follows_ms) a room, and this one can be behind by it.
+    /// Returns how far a lane is ahead of the clock, and how far it may be, if it is further than clocks within the skew explain: a lane
+    /// that was created or recovered begins a horizon and a skew ahead, its holders raise it further, and this clock can be behind.
     fn far_of(&self, at: Moment, seen: &Seen) -> Option<(u64, u64)> {
-        let most_ms = self.follows_ms().saturating_add(self.config.max_skew_ms.saturating_mul(2));
+        let most_ms = self.longest_horizon_ms.saturating_add(self.config.max_skew_ms.saturating_mul(4));
         let lead_ms = self.floor_of(seen)?.saturating_sub(at.now_ms?);
         (lead_ms > most_ms).then_some((lead_ms, most_ms))
     }

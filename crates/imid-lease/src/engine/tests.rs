@@ -14,7 +14,7 @@ fn engine(bits: u32, horizon_ms: u64, max_skew_ms: u64) -> Engine {
 }
 
 fn at(mono_ms: u64) -> Moment {
-    Moment { mono_ms, now_ms: Some(T + mono_ms), used_until_ms: 0, wanted_ms: 0, asked_ms: 0 }
+    Moment { mono_ms, now_ms: Some(T + mono_ms), used_until_ms: 0 }
 }
 
 /// A list of a space in which one process holds each of the first lanes.
@@ -56,62 +56,6 @@ fn holder(horizon_ms: u64, max_skew_ms: u64) -> Engine {
     engine.reply(at, Reply::Sealed { end_ms: 0 });
     assert!(matches!(engine.poll(at, 0), Action::Start(_)));
     engine
-}
-
-#[test]
-fn a_call_that_wants_more_gets_it_with_a_margin_and_others_of_it_after_a_gap() {
-    let wants = |ms: u64| Moment { wanted_ms: T + 1_000 + ms, ..at(1_000) };
-    // The horizon, the skew, what is wanted, and the ceiling: each is after now.
-    for (horizon_ms, skew_ms, wanted_ms, ceiling_ms) in [
-        (10_000, 1_000, 10_500, Some(10_500 + 187)), // an eighth of what is left
-        (10_000, 5_000, 10_001, Some(10_001 + 625)), // a sixteenth of the horizon
-        (32_000, 8_000, 32_001, Some(33_001)),       // a second
-        (10_000, 1_000, 12_000, Some(12_000)),
-        (10_000, 1_000, 12_001, None),
-        (10_000, 1_000, 10_000, None),
-    ] {
-        let mut engine = holder(horizon_ms, skew_ms);
-        let action = engine.poll(wants(wanted_ms), 0);
-        let Some(ceiling_ms) = ceiling_ms else {
-            assert_eq!(action, Action::Sleep { until_ms: 1_000 + horizon_ms / 4 }, "{wanted_ms}");
-            continue;
-        };
-        assert_eq!(written(&mut engine, at(1_000), &action, Outcome::Acknowledged), T + 1_000 + ceiling_ms);
-        assert_eq!(engine.poll(at(1_000), 0), Action::Raise { ceiling_ms: T + 1_000 + ceiling_ms });
-        let next_ms = ceiling_ms + 1;
-        if next_ms > horizon_ms + 2 * skew_ms {
-            continue;
-        }
-        assert_eq!(engine.poll(wants(next_ms), 0), Action::Sleep { until_ms: 1_010 });
-        assert!(matches!(engine.poll(at(1_010), 0), Action::Write { .. }));
-    }
-}
-
-#[test]
-fn a_call_that_wants_more_than_was_granted_has_the_lanes_listed_ever_more_seldom() {
-    let mut engine = holder(10_000, 1_000);
-    let asks = |mono_ms: u64| Moment { asked_ms: T + 900_000, ..at(mono_ms) };
-    let (mut mono_ms, mut gaps_ms) = (1_000, Vec::new());
-    for _ in 0..9 {
-        assert_eq!(engine.poll(asks(mono_ms), 0), Action::List);
-        engine.reply(at(mono_ms), listed(0, 0, 0, 0));
-        assert_eq!(engine.answered_ms(), T + 900_000);
-        let Action::Sleep { until_ms } = engine.poll(asks(mono_ms), 0) else { panic!("it does not wait") };
-        gaps_ms.push(until_ms - mono_ms);
-        // Not due to renew, in this test.
-        if until_ms >= 3_500 {
-            break;
-        }
-        mono_ms = until_ms;
-    }
-    assert_eq!(gaps_ms[..7], [20, 40, 80, 160, 320, 640, 640]);
-    // A list that shows such a ceiling is of use: the call is followed, and the gap is short again.
-    let mut engine = holder(10_000, 1_000);
-    assert_eq!(engine.poll(asks(1_000), 0), Action::List);
-    engine.reply(at(1_000), listed(0, 1, 10_000, T + 899_999));
-    assert_eq!(engine.granted_ms(), T + 899_999);
-    let write = engine.poll(Moment { wanted_ms: T + 900_000, ..at(1_000) }, 0);
-    assert_eq!(written(&mut engine, at(1_000), &write, Outcome::Acknowledged), T + 900_000);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::clock::SCRIPTED_MS;
 use crate::engine::{Config, Phase, Stopped};
 use crate::record::Name;
 use crate::register::{MemoryRegister, Promise};
-use crate::state::Start;
+use crate::state::{Start, State};
 
 const T: u64 = 1_795_204_812_345;
 const CEILING_MS: u64 = T + 60_000;
@@ -20,8 +20,8 @@ fn room() -> SessionTag {
     SessionTag::new(SessionType::GROUP, "room-42")
 }
 
-fn grant(lane: u16, lane_floor_ms: u64) -> Grant {
-    Grant { lane, floor_ms: 0, lane_floor_ms, ceiling_ms: CEILING_MS }
+fn grant(lane: u16, floor_ms: u64) -> Grant {
+    Grant { lane, floor_ms, ceiling_ms: CEILING_MS }
 }
 
 /// A generator without a lane, at the time `T`.
@@ -36,8 +36,6 @@ fn tenant() -> (LaneTenant<Standing, 1>, Standing) {
         count: AtomicUsize::new(0),
         is_closed: AtomicBool::new(false),
         refused: AtomicU64::new(0),
-        wanted_ms: AtomicU64::new(0),
-        asked_ms: AtomicU64::new(0),
         clock,
         settings,
         lane_bits,
@@ -75,9 +73,9 @@ fn the_end_of_the_stamps_is_known_while_they_are_ahead_of_the_clock() {
     assert_eq!(tenant.used_until_ms(), 0);
     last(&tenant).generate(room()).unwrap();
     assert_eq!(tenant.used_until_ms(), 0, "the clock says it");
-    let seen = MessageId::last_at(T + 20_000).unwrap();
-    let next = last(&tenant).generate_after_limited(Some(seen), room(), Duration::MAX).unwrap();
-    assert_eq!((next.timestamp_ms(), tenant.used_until_ms()), (T + 20_001, T + 20_002));
+    last(&tenant).raise_floor_ms(T + 20_000);
+    let next = last(&tenant).generate(room()).unwrap().timestamp_ms();
+    assert!((T + 20_000..T + 20_020).contains(&next) && tenant.used_until_ms() == next + 1, "{next}");
 }
 
 #[test]
@@ -93,17 +91,8 @@ fn the_end_of_a_sealed_generator_is_after_its_last_stamp() {
 }
 
 #[test]
-fn a_wish_is_taken_once() {
-    let (tenant, _) = tenant();
-    tenant.0.wanted_ms.store(7, Ordering::Relaxed);
-    tenant.0.asked_ms.store(9, Ordering::Relaxed);
-    assert_eq!((tenant.wanted_ms(), tenant.asked_ms()), (7, 9));
-    assert_eq!((tenant.wanted_ms(), tenant.asked_ms()), (0, 0));
-}
-
-#[test]
 fn a_lane_starts_at_the_time_or_at_its_floor_and_after_what_was_observed() {
-    for (observed_ms, lane_floor_ms, expected) in [
+    for (observed_ms, floor_ms, expected) in [
         (None, 0, T..=T),
         (None, T + 400, T + 400..=T + 400),
         (Some(T + 300), 0, T + 301..=T + 50_000),
@@ -113,11 +102,11 @@ fn a_lane_starts_at_the_time_or_at_its_floor_and_after_what_was_observed() {
         if let Some(observed_ms) = observed_ms {
             tenant.0.before.generator.observe(MessageId::last_at(observed_ms).unwrap()).unwrap();
         }
-        tenant.start(grant(1, lane_floor_ms));
+        tenant.start(grant(1, floor_ms));
         // The first reading of the new generator is an earlier one.
         manual.set(T - 500);
         let minted_ms = last(&tenant).generate(room()).unwrap().timestamp_ms();
-        assert!(expected.contains(&minted_ms), "{observed_ms:?} {lane_floor_ms}: {minted_ms}");
+        assert!(expected.contains(&minted_ms), "{observed_ms:?} {floor_ms}: {minted_ms}");
     }
 }
 
@@ -129,9 +118,9 @@ fn the_next_lane_starts_after_the_last_id_while_the_time_is_ahead_of_the_clock()
         tenant.start(grant(5, 0));
         last(&tenant).observe(MessageId::last_at(T + 300).unwrap()).unwrap();
         let before = last(&tenant).generate(room()).unwrap();
-        tenant.seal();
+        let end_ms = tenant.seal();
         // A lesser lane sorts before it in the same millisecond.
-        tenant.start(grant(1, 0));
+        tenant.start(grant(1, end_ms));
         let after = last(&tenant).generate(room()).unwrap();
         assert!(before.timestamp_ms() > T + 300 && before < after, "{before:?} {after:?}");
     }
@@ -153,25 +142,12 @@ fn errors_of_the_generator_and_of_the_clock_are_announced_by_nobody() {
     let retry_after = Duration::from_millis(1);
     for (kind, expected) in [
         (LeaseKind::Generate(error), false),
-        (LeaseKind::Skew { max_ms: 1, found_ms: 2 }, false),
         (LeaseKind::NoLane { retry_after }, true),
         (LeaseKind::UsedUp { retry_after }, true),
         (LeaseKind::Closed, true),
     ] {
         assert_eq!(is_announced(kind.into()), expected, "{kind:?}");
     }
-}
-
-#[test]
-fn an_id_is_too_far_ahead_past_the_horizon_and_two_skews() {
-    let settings = LaneOptions::new();
-    let (horizon, max_skew) = (Duration::from_secs(600), Duration::from_secs(60));
-    let options = settings.horizon(horizon).max_skew(max_skew).clock(Arc::new(ManualClock::new(T)));
-    let ids = LeasedGenerator::open(MemoryRegister::new(), options).unwrap();
-    let max_ms = millis(horizon + 2 * max_skew);
-    assert_eq!(ids.too_far(T + max_ms), None);
-    let found_ms = max_ms + 1;
-    assert_eq!(ids.too_far(T + found_ms), Some(LeaseKind::Skew { max_ms, found_ms }));
 }
 
 /// A generator whose keeper has no thread, with a lane up to [`CEILING_MS`].
@@ -188,29 +164,6 @@ fn leased() -> (LeasedGenerator<Standing>, LaneTenant<Standing, 1>, Owner<Vec<St
     let close: Arc<dyn Close> = inner.clone();
     let close_on_drop = CloseOnDrop { close: AssertUnwindSafe(close), process: Process::current() };
     (LeasedGenerator { _close_on_drop: close_on_drop, inner, keeper, space }, tenant, owner)
-}
-
-#[test]
-fn a_call_past_the_ceiling_says_how_far_it_must_be_raised() {
-    let (ids, tenant, owner) = leased();
-    let after = |ms: u64| ids.generate_after(MessageId::last_at(ms).ok(), room());
-    assert!(after(CEILING_MS - 2).is_ok());
-    assert_eq!(tenant.wanted_ms(), 0);
-    // The next ID can be in the millisecond after this one, which must be below the ceiling.
-    assert!(after(CEILING_MS - 1).unwrap_err().is_used_up());
-    assert_eq!(tenant.wanted_ms(), CEILING_MS + 1);
-    assert!(owner.take_wake());
-    // Other rooms have used the lane up to a later ceiling.
-    owner.state()[0].status.ceiling_ms = Some(CEILING_MS + 500);
-    assert!(after(CEILING_MS - 1).unwrap_err().is_used_up());
-    assert_eq!((tenant.wanted_ms(), tenant.asked_ms()), (CEILING_MS + 501, 0));
-    // A horizon and two skews ahead.
-    let max_ms = 602_000;
-    assert!(after(T + max_ms - 2).unwrap_err().is_used_up());
-    assert_eq!((tenant.wanted_ms(), tenant.asked_ms()), (T + max_ms, 0));
-    owner.state()[0].answered_ms = T + max_ms + 1;
-    assert_eq!(after(T + max_ms - 1), Err(LeaseKind::Skew { max_ms, found_ms: max_ms + 1 }.into()));
-    assert_eq!((tenant.wanted_ms(), tenant.asked_ms()), (0, T + max_ms + 1));
 }
 
 #[test]

@@ -243,7 +243,6 @@ fn the_state_says_what_was_found_and_granted() {
     assert_eq!((state.next_ms, state.next_time_out_ms), (3_500, None));
     assert_eq!((state.start, state.is_refused, state.is_given_back), (Start::Answered, false, false));
     assert_eq!((state.renewed_at_ms, state.surveyed_at_ms), (Some(1_000), 1_000));
-    assert_eq!((state.follows_ms, state.granted_ms, state.answered_ms), (HORIZON_MS + 2 * SKEW_MS, 0, 0));
 
     // Another process finds the first one.
     let mut second = Stage::new(&memory, 1, &["b"]);
@@ -253,7 +252,6 @@ fn the_state_says_what_was_found_and_granted() {
     assert_eq!(state.status.lane, Some(1 - lane));
     let lead = Duration::from_millis(HORIZON_MS);
     assert_eq!(state.status.others, Some(Others { lanes: 1, lead, age: Duration::ZERO }));
-    assert_eq!(state.granted_ms, T + 1_000 + HORIZON_MS);
 
     // A third one finds no lane, and says when the next one can be taken.
     let mut third = Stage::new(&memory, 1, &["c"]);

@@ -354,8 +354,6 @@ impl<R: Register, C: Clock> Work<R, C> {
             mono_ms: monotonic_ms(),
             now_ms: self.clock.believed_ms(),
             used_until_ms: self.leases[lease].tenant.used_until_ms(),
-            wanted_ms: self.leases[lease].tenant.wanted_ms(),
-            asked_ms: self.leases[lease].tenant.asked_ms(),
         }
     }
 
@@ -473,9 +471,6 @@ impl<R: Register, C: Clock> Work<R, C> {
         published.is_given_back = engine.is_given_back();
         published.renewed_at_ms = engine.acknowledged_at_ms();
         published.used_until_ms = used_until_ms;
-        published.follows_ms = engine.follows_ms();
-        published.granted_ms = engine.granted_ms();
-        published.answered_ms = engine.answered_ms();
         published.surveyed_at_ms = others.map_or(0, |(_, at_ms)| at_ms);
         let recorded = published.clone();
         let is_changed = recorded != before;

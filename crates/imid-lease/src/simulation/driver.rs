@@ -34,7 +34,7 @@ impl Driver {
 
     fn moment(&self) -> Moment {
         let used_until_ms = self.generator.as_ref().map_or(0, |it| it.used_until_ms(Rules::default()));
-        Moment { mono_ms: self.mono_ms, now_ms: Some(self.wall_ms), used_until_ms, wanted_ms: 0, asked_ms: 0 }
+        Moment { mono_ms: self.mono_ms, now_ms: Some(self.wall_ms), used_until_ms }
     }
 
     /// Works until the next call, and returns it.
@@ -52,8 +52,7 @@ impl Driver {
                 }
                 Action::Start(grant) => {
                     self.instances += 1;
-                    let before_ms = self.moment().used_until_ms;
-                    self.generator = Some(Generator::new(self.instances, *grant, before_ms));
+                    self.generator = Some(Generator::new(self.instances, *grant));
                     continue;
                 }
                 Action::Raise { ceiling_ms } => {

@@ -117,7 +117,7 @@ impl Fleet {
         // Each has minted at another time last, so released lanes have different ceilings.
         let minted_ms = now_ms - process as u64 % 1_000;
         let used_until_ms = self.processes[process].ceiling_ms.map_or(0, |ceiling| ceiling.min(minted_ms));
-        Moment { mono_ms: self.now_ms, now_ms: Some(now_ms), used_until_ms, wanted_ms: 0, asked_ms: 0 }
+        Moment { mono_ms: self.now_ms, now_ms: Some(now_ms), used_until_ms }
     }
 
     /// Does what an engine asks for until it sleeps, or waits for a reply.

@@ -36,9 +36,8 @@ pub(super) struct Last {
 }
 
 impl Generator {
-    /// It begins where its lane does, and after the stamps of the one before, as each stripe of a leased generator does.
-    pub(super) fn new(instance: u64, grant: Grant, before_ms: u64) -> Self {
-        let free = grant.lane_floor_ms.max(before_ms) << COUNTER;
+    pub(super) fn new(instance: u64, grant: Grant) -> Self {
+        let free = grant.floor_ms << COUNTER;
         Self { instance, lane: grant.lane, ceiling_ms: grant.ceiling_ms, free, end: free }
     }
 

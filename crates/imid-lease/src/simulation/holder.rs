@@ -30,17 +30,9 @@ pub(super) struct Holder {
     pub(super) last: Option<Last>,
     /// When it last tried to renew, in true time.
     pub(super) renewed_at_ms: Option<u64>,
-    /// And the time before that.
-    pub(super) renewed_before_ms: Option<u64>,
     /// Where a machine that draws no fresh tokens has its tokens from.
     pub(super) tokens: Random,
     pub(super) refusals: u64,
-    /// The least ceiling with which a post that was refused would have succeeded.
-    pub(super) wanted_ms: u64,
-    /// The same of one that wants more than any lane is known to be granted.
-    pub(super) asked_ms: u64,
-    /// When a post last waited for a higher ceiling.
-    pub(super) wanted_at_ms: Option<u64>,
     pub(super) minted: u64,
 }
 
@@ -63,12 +55,8 @@ impl Holder {
             is_done: false,
             last: None,
             renewed_at_ms: None,
-            renewed_before_ms: None,
             tokens: Random(0),
             refusals: 0,
-            wanted_ms: 0,
-            asked_ms: 0,
-            wanted_at_ms: None,
             minted: 0,
         }
     }
@@ -103,8 +91,6 @@ impl Holder {
             mono_ms: true_ms,
             now_ms: Some(self.now_ms(true_ms)),
             used_until_ms: self.generator.as_ref().map_or(0, |generator| generator.used_until_ms(rules)),
-            wanted_ms: std::mem::take(&mut self.wanted_ms),
-            asked_ms: std::mem::take(&mut self.asked_ms),
         }
     }
 

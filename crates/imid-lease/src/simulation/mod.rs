@@ -16,12 +16,12 @@ mod exhaustive;
 mod fleet;
 mod generator;
 mod holder;
+mod leads;
 mod named;
 mod operator;
 
 mod random;
 mod restored;
-mod rooms;
 mod rules;
 
 mod steps;

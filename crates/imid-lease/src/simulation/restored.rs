@@ -77,7 +77,7 @@ fn a_lane_without_a_record_is_not_taken_from_a_list_that_is_older_than_a_recover
 
 #[test]
 fn a_lane_without_a_record_is_taken_by_a_list_of_the_last_second_and_else_the_description_is_read_again() {
-    let moment = |mono_ms| Moment { mono_ms, now_ms: Some(START_MS), used_until_ms: 0, wanted_ms: 0, asked_ms: 0 };
+    let moment = |mono_ms| Moment { mono_ms, now_ms: Some(START_MS), used_until_ms: 0 };
     let mut store = Store::default();
     let meta = admin::create_at(&mut store, "lanes", admin::LANES_LAYOUT, 0, RECOVERY, START_MS).unwrap();
     for (later_ms, writes) in [(FRESH_MS, true), (FRESH_MS + 1, false)] {

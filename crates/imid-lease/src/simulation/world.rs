@@ -8,7 +8,7 @@ use super::rules::{Rule, Rules};
 use super::steps;
 use super::store::{Flight, Store};
 use crate::engine::Phase;
-use crate::engine::{Action, Config, FOLLOW_GAP_MS, MIN_GAP_MS, Outcome, Reply, Silence};
+use crate::engine::{Action, Config, MIN_GAP_MS, Outcome, Reply, Silence};
 use crate::record::Name;
 use crate::space::Space;
 
@@ -62,8 +62,6 @@ pub(super) enum Fault {
     Behind,
     /// A process that should mint cannot, or one that should end does not.
     Stuck,
-    /// A process that holds a lane cannot mint after the last ID of a room.
-    Closed { ahead_ms: u64 },
     /// A process lost its lane although it was never paused and the register always answered.
     LostWhileHealthy,
     /// A process was refused although all was well.
@@ -231,9 +229,8 @@ impl World {
                     self.instances += 1;
                     let holder = &mut self.holders[index];
                     let before_ms = holder.generator.as_ref().map_or(0, |generator| generator.used_until_ms(rules));
-                    let generator = Generator::new(self.instances, grant, before_ms);
+                    let generator = Generator::new(self.instances, grant);
                     if grant.floor_ms < before_ms {
-                        // Worker IDs continue at this floor.
                         self.fail(Fault::Order { ms: grant.floor_ms, after_ms: before_ms });
                     }
                     let holder = &mut self.holders[index];
@@ -280,15 +277,8 @@ impl World {
         let now_ms = self.now_ms;
         let holder = &mut self.holders[index];
         if matches!(call, Action::Write { .. }) && holder.engine.phase() == Phase::Holding {
-            // A renewal that a post waits for does not wait for the gap of others.
-            let (before, gap_ms) = if holder.wanted_at_ms.is_some() {
-                (holder.renewed_before_ms, FOLLOW_GAP_MS)
-            } else {
-                (holder.renewed_at_ms, MIN_GAP_MS)
-            };
-            let is_soon = before.is_some_and(|then| now_ms < then + gap_ms);
-            holder.renewed_before_ms = holder.renewed_at_ms.replace(now_ms);
-            if is_soon {
+            let before = holder.renewed_at_ms.replace(now_ms);
+            if before.is_some_and(|then| now_ms < then + MIN_GAP_MS) {
                 self.fail(Fault::TooOften);
             }
         }
@@ -416,30 +406,6 @@ impl World {
         };
         self.issued(index, lane, instance, (first_ms, last_ms), began_after);
         true
-    }
-
-    /// A thread mints after the last ID of a room, which is in this millisecond. Returns the millisecond of the ID.
-    pub(super) fn mint_after(&mut self, index: usize, last_ms: u64) -> Option<u64> {
-        let now_ms = self.now_ms;
-        let holder = &mut self.holders[index];
-        let time_ms = holder.now_ms(now_ms);
-        let began_after = holder.last;
-        let generator = holder.generator.as_mut()?;
-        let (lane, instance) = (generator.lane, generator.instance);
-        // In another lane, the next ID can be in the next millisecond.
-        let Some((ms, _)) = generator.mint(time_ms.max(last_ms + 1), 0) else {
-            let wanted_ms = last_ms + 2;
-            if wanted_ms <= (time_ms + holder.engine.follows_ms()).max(holder.engine.granted_ms() + 1) {
-                holder.wanted_ms = holder.wanted_ms.max(wanted_ms);
-                holder.wanted_at_ms = Some(now_ms);
-            } else {
-                holder.asked_ms = wanted_ms;
-            }
-            return None;
-        };
-        self.issued(index, lane, instance, (ms, ms), began_after);
-        self.check_lead(ms);
-        Some(ms)
     }
 
     /// A thread that still has the generator before the present one calls it.

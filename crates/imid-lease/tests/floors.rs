@@ -1,4 +1,4 @@
-//! What a leased generator has in common with a plain one: floors, state and one trait for both.
+//! What a leased generator has in common with a plain one: floors and state.
 
 mod faulty;
 #[allow(dead_code, reason = "another test uses the rest")]
@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use faulty::FaultyRegister;
 use imid::clock::{Clock, ClockError, ManualClock, SystemClock};
-use imid::{Generator, MessageId, SessionTag, SessionType};
+use imid::{MessageId, SessionTag, SessionType};
 use imid_lease::admin::{self, FreeIf};
-use imid_lease::{LaneOptions, LeaseError, LeasedGenerator, Mint, Phase};
+use imid_lease::{LaneOptions, LeasedGenerator, Phase};
 use opened::opened;
 
 const MS: Duration = Duration::from_millis(1);
@@ -107,30 +107,6 @@ fn an_observed_id_holds_for_the_lane_that_was_taken_meanwhile() {
     assert!(ids.generate_within(room(), 2_000 * MS).unwrap() > seen);
 }
 
-/// A room that is ahead stays ahead in the next lane, and takes no room of another stripe with it.
-#[test]
-fn a_change_of_the_lane_moves_only_the_rooms_that_were_ahead() {
-    let register = FaultyRegister::new();
-    let options = options().horizon(4_000 * MS).stripes::<2>();
-    let ids = LeasedGenerator::open(register.clone(), options).and_then(opened).unwrap();
-    let rooms = |stripe| SessionTag::from_u32(stripe).unwrap();
-    let (far, near) = (rooms(0), rooms(1));
-    let now = || SystemClock.now_ms().unwrap();
-    let (seen, mut rounds) = (MessageId::last_at(now() + 3_500).unwrap(), 0);
-    let mut last = ids.generate_after_within(Some(seen), far, 1_000 * MS).unwrap();
-    assert!(last > seen);
-    while rounds < 2 && now() < seen.timestamp_ms() {
-        change_lane(&ids, &register);
-        let next = ids.generate_within(far, 1_000 * MS).unwrap();
-        assert!(next > last);
-        last = next;
-        let minted = ids.generate(near).unwrap();
-        assert!(minted.timestamp_ms() <= now() + 1, "{} ms ahead", minted.timestamp_ms() - now());
-        rounds += 1;
-    }
-    assert!(rounds > 0);
-}
-
 #[test]
 fn raise_floor_before_there_is_a_lane_holds_for_the_first_one() {
     let register = FaultyRegister::new();
@@ -159,35 +135,6 @@ fn each_refused_call_counts_once() {
     ids.close();
     ids.generate(room()).unwrap_err();
     assert_eq!(ids.stats().refused, 5);
-}
-
-/// Code that is written once.
-fn mint_a_reply(ids: &dyn Mint, to: MessageId) -> Result<MessageId, LeaseError> {
-    ids.observe(to).unwrap();
-    ids.observe_limited(to, 1_000 * MS).unwrap();
-    ids.raise_floor(to);
-    let run = ids.batch(room(), 3)?;
-    assert!(ids.longest_run() > 3);
-    let mut filled = [to; 2];
-    ids.fill(room(), &mut filled)?;
-    assert!(run.into_iter().all(|id| to < id && id < filled[0]));
-    let last = ids.generate(room())?;
-    assert!(last < ids.generate_within(room(), 1_000 * MS)?);
-    assert_eq!(ids.stats().refused, 0);
-    Ok(last)
-}
-
-#[test]
-fn code_takes_a_plain_generator_or_a_leased_one() {
-    let plain = Generator::new();
-    let leased = LeasedGenerator::open(FaultyRegister::new(), options()).and_then(opened).unwrap();
-    let to = plain.generate(room()).unwrap();
-    for ids in [&plain as &dyn Mint, &leased] {
-        assert!(mint_a_reply(ids, to).unwrap() > to);
-    }
-    let too_many = usize::try_from(plain.longest_run()).unwrap() + 1;
-    let error = Mint::batch(&plain, room(), too_many).unwrap_err();
-    assert_eq!(error.generate_error(), plain.batch(room(), too_many).err());
 }
 
 /// A struct that holds one needs no bounds of its own.
