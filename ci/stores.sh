@@ -50,17 +50,61 @@ sql_postgres() {
     echo "ok: uninstall.sql says what uses the functions"
     "${psql[@]}" -c 'DROP DATABASE imid_restored' -c 'DROP TABLE imid_dumped' -f uninstall.sql "$IMID_POSTGRES_URL"
   )
-  ran "$name: test.sql, rows.sql, chat.sql, a dump on PostgreSQL $("${psql[@]}" -A -t -c 'SHOW server_version' "$IMID_POSTGRES_URL")"
+  ran "$name: test.sql, mint_test.sql, rows.sql, chat.sql, a dump on PostgreSQL $("${psql[@]}" -A -t -c 'SHOW server_version' "$IMID_POSTGRES_URL")"
+}
+
+# A stored function keeps the sql_mode and the character set of the connection that made it. Installs the functions in each of them, in an
+# empty environment and in databases of other character sets, and calls them with clients of others.
+mysql_environments() {
+  local mode set found
+  local values="SELECT imid_text(X'66a8ab1ad0001cfc856b'), HEX(imid_bytes('EUNC-Q8QJ-22GH-T3DD')), imid_uuid(X'66a8ab1ad0001cfc856b'),
+    HEX(imid_from_rongcloud('CQKA-M6MG-00EF-P1BB')), HEX(imid_from_uuid('019AA2AC-6b40-7007-8fc8-56b000000000')), imid_is_text('eunc-q8qj-22gh-t3dd'),
+    imid_type_name(X'66a8ab1ad0001cfc856b'), imid_session_tag_of(3, 'room-42'), imid_pair_tag_of('bob', 'alice'), LENGTH(imid_after(NULL, 1))"
+  local right=$'EUNC-Q8QJ-22GH-T3DD\t66A8AB1AD0001CFC856B\t019aa2ac-6b40-7007-8fc8-56b000000000\t66A8AB1AD0001CFC856B\t66A8AB1AD0001CFC856B\t0\tGROUP\t16549227\t7404417\t10'
+  local install="$(cat sql/mysql/{uninstall,install,mint}.sql)"
+  # Runs the statements of standard input with a client of a character set.
+  expect_values() {
+    found=$("${client[@]}" --default-character-set="$2") && [ "$found" = "$right" ] ||
+      { echo "mysql, $1: expected $right, found $found" >&2; return 1; }
+  }
+  for mode in '' ANSI_QUOTES IGNORE_SPACE NO_BACKSLASH_ESCAPES EMPTY_STRING_IS_NULL PIPES_AS_CONCAT HIGH_NOT_PRECEDENCE PAD_CHAR_TO_FULL_LENGTH \
+    NO_UNSIGNED_SUBTRACTION REAL_AS_FLOAT SIMULTANEOUS_ASSIGNMENT TIME_ROUND_FRACTIONAL TRADITIONAL ANSI DB2 MAXDB MSSQL ORACLE POSTGRESQL; do
+    expect_values "installed with sql_mode $mode" utf8mb4 <<<"SET sql_log_bin = 0, sql_mode = '$mode'; $install; SET sql_mode = DEFAULT; $values"
+  done
+  for set in latin1 gbk binary; do
+    expect_values "installed and called with the character set $set" $set <<<"SET sql_log_bin = 0; $install; $values"
+    expect_values "installed with the character set $set" utf8mb4 <<<"$values"
+  done
+  for set in utf16 latin2; do
+    expect_values "in a database of $set" utf8mb4 <<<"CREATE DATABASE imid_$set CHARACTER SET $set; USE imid_$set; $install; $values; DROP DATABASE imid_$set"
+  done
+  # As cron runs it.
+  env -i LC_ALL=C "$(command -v mariadb)" "${client[@]:1}" --default-character-set=auto <<<"$install"
+  expect_values "installed in an empty environment" utf8mb4 <<<"$values"
+  echo "ok: installed with each sql_mode, with other character sets, and in an empty environment"
+  # What the head of mint.sql says about rights, with a server that writes a binary log.
+  local ordinary=(mariadb "${server[@]}" -u imid_ordinary -psecret imid_ordinary) refused
+  "${client[@]}" -e "CREATE DATABASE imid_ordinary; CREATE USER imid_ordinary IDENTIFIED BY 'secret'; GRANT ALL ON imid_ordinary.* TO imid_ordinary;
+    SET GLOBAL log_bin_trust_function_creators = OFF"
+  if refused=$("${ordinary[@]}" <sql/mysql/mint.sql 2>&1) || [[ $refused != *"ERROR 1419"* ]]; then
+    echo "mint.sql by an ordinary user: expected error 1419, found: $refused" >&2
+    return 1
+  fi
+  "${client[@]}" -e "SET GLOBAL log_bin_trust_function_creators = ON"
+  cat sql/mysql/{tables,mint}.sql | "${ordinary[@]}"
+  "${ordinary[@]}" -e "CALL imid_post('room-42', 3, 'ada', '1', 'hello')" >/dev/null
+  "${client[@]}" -e "DROP DATABASE imid_ordinary; DROP USER imid_ordinary"
+  echo "ok: an ordinary user installs mint.sql if log_bin_trust_function_creators is ON"
 }
 
 sql_mysql() {
-  local client
+  local server client
   if [ -z "${IMID_MYSQL_URL:-}" ]; then not_checked mysql "no MariaDB runs"; return; fi
   if ! command -v mariadb >/dev/null; then not_checked mysql "this machine has no client mariadb"; return; fi
   [[ $IMID_MYSQL_URL =~ ^mysql://([^:]+):([^@]*)@([^:/]+):([0-9]+)/(.+)$ ]] ||
     { echo "stores.sh: expected IMID_MYSQL_URL as mysql://USER:PASSWORD@HOST:PORT/DATABASE" >&2; return 1; }
-  client=(mariadb --no-defaults --local-infile=1 --default-character-set=utf8mb4 -N -u "${BASH_REMATCH[1]}"
-    "-p${BASH_REMATCH[2]}" -h "${BASH_REMATCH[3]}" -P "${BASH_REMATCH[4]}" "${BASH_REMATCH[5]}")
+  server=(--no-defaults --local-infile=1 --default-character-set=utf8mb4 -N -h "${BASH_REMATCH[3]}" -P "${BASH_REMATCH[4]}")
+  client=(mariadb "${server[@]}" -u "${BASH_REMATCH[1]}" "-p${BASH_REMATCH[2]}" "${BASH_REMATCH[5]}")
   # Stored functions are slow, so this takes a part of the rows. The first column is the place among all rows, so it is
   # numbered again.
   shuf -n $((IMID_ROWS < 1000000 ? 10000 : 50000)) --random-source="$folder/rows" "$folder/rows" | sort -t, -k2,2 |
@@ -68,11 +112,17 @@ sql_mysql() {
   "${client[@]}" <sql/mysql/uninstall.sql
   "${client[@]}" <sql/mysql/install.sql
   # A string of MySQL has a backslash before each backslash and each quotation mark.
-  { echo "SET @vectors = '"; sed "s/\\\\/\\\\\\\\/g; s/'/\\\\'/g" docs/vectors.json; echo "';"; cat sql/mysql/test.sql; } | "${client[@]}"
+  vectors="SET @vectors = '$(sed "s/\\\\/\\\\\\\\/g; s/'/\\\\'/g" docs/vectors.json)';"
+  { echo "$vectors"; cat sql/mysql/test.sql; } | "${client[@]}"
+  # The tables are in a database of their own, because other tests make tables of these names.
+  "${client[@]}" -e 'CREATE OR REPLACE DATABASE imid_mint'
+  { echo "$vectors"; cat sql/mysql/{tables,mint,tables,mint_test}.sql; } | "${client[@]}" -D imid_mint | grep --text '^ok: '
+  "${client[@]}" -e 'DROP DATABASE imid_mint'
+  mysql_environments
   sed "s|\$ROWS|$folder/rows.short|" sql/mysql/rows.sql | "${client[@]}"
   python3 sql/chat.py mysql "$folder/chat"
   "${client[@]}" <sql/mysql/uninstall.sql
-  ran "mysql: test.sql, rows.sql, chat.sql on $("${client[@]}" -e 'SELECT VERSION()')"
+  ran "mysql: test.sql, mint_test.sql, rows.sql, chat.sql on $("${client[@]}" -e 'SELECT VERSION()')"
 }
 
 # Tests the pack of a database that is a Python package.

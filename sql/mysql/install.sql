@@ -11,6 +11,12 @@
 -- It refuses a shorter value. BINARY(10) pads it with zero bytes, and the result is another ID.
 --
 -- A column of texts is CHAR(19) CHARACTER SET ascii COLLATE ascii_bin.
+
+-- A stored function keeps the sql_mode and the character set of the connection that made it, so this file sets its own.
+SET @imid_sql_mode = @@sql_mode, @imid_client = @@character_set_client, @imid_results = @@character_set_results,
+  @imid_collation = @@collation_connection;
+SET sql_mode = 'STRICT_TRANS_TABLES';
+SET NAMES utf8mb4;
 DELIMITER //
 
 -- Validity. Each returns NULL for NULL.
@@ -192,3 +198,5 @@ CREATE FUNCTION imid_bucket_last(bucket INT, days INT) RETURNS BINARY(10) DETERM
 RETURN IF(imid_bucket_first(bucket, days) IS NULL, NULL, imid_last(LEAST((bucket + 1) * (days * 86400000) - 1, 4398046511103))) //
 
 DELIMITER ;
+SET sql_mode = @imid_sql_mode, character_set_client = @imid_client, character_set_results = @imid_results,
+  collation_connection = @imid_collation;

@@ -1,4 +1,19 @@
--- Removes what install.sql made.
+-- Removes what install.sql and mint.sql made.
+DROP PROCEDURE IF EXISTS imid_post;
+DROP FUNCTION IF EXISTS imid_lift;
+DROP FUNCTION IF EXISTS imid_after;
+DROP FUNCTION IF EXISTS imid_after_within;
+DROP FUNCTION IF EXISTS imid_pair_tag_of;
+DROP FUNCTION IF EXISTS imid_session_tag_of;
+DROP FUNCTION IF EXISTS imid_xxh3;
+DROP FUNCTION IF EXISTS imid_xxh3_lane;
+DROP FUNCTION IF EXISTS imid_xxh3_mix;
+DROP FUNCTION IF EXISTS imid_xxh3_secret;
+DROP FUNCTION IF EXISTS imid_xxh3_word;
+DROP FUNCTION IF EXISTS imid_xxh3_avalanche;
+DROP FUNCTION IF EXISTS imid_xxh3_fold;
+DROP FUNCTION IF EXISTS imid_xxh3_multiply;
+DROP FUNCTION IF EXISTS imid_xxh3_add;
 DROP FUNCTION IF EXISTS imid_bucket_last;
 DROP FUNCTION IF EXISTS imid_bucket_first;
 DROP FUNCTION IF EXISTS imid_last_at;
