@@ -25,12 +25,11 @@ impl Message for Record<'_> {
 }
 
 /// The value of a field.
-#[derive(Clone, Copy)]
 pub(crate) enum Value<'a> {
     /// A JSON value, as it is in the line.
     Json(&'a str),
-    /// The text of a CSV field.
-    Text(&'a str),
+    /// The text of a CSV or TSV field.
+    Text(Cow<'a, str>),
 }
 
 /// Reads the value of a field. The error names the field.
@@ -54,7 +53,7 @@ impl<'a> Value<'a> {
     /// Returns the text of a string, or another value as it is in the line.
     pub(crate) fn text(self) -> Result<Cow<'a, str>, String> {
         match self {
-            Self::Text(text) => Ok(text.into()),
+            Self::Text(text) => Ok(text),
             Self::Json(value) => json::text(value).ok_or_else(|| not_unicode(value)),
         }
     }
@@ -71,7 +70,7 @@ impl<'a> Value<'a> {
 
     pub(crate) fn parse<T>(self, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T, String> {
         match self {
-            Self::Text(text) => parse(text),
+            Self::Text(text) => parse(&text),
             Self::Json(value) => json::parse(value, parse),
         }
     }

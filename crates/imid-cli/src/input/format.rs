@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use super::Input;
+use super::{Input, TAB};
 use crate::report::Stop;
 
 /// The format of the input.
@@ -14,7 +14,7 @@ pub(crate) enum Kind {
     Lines,
     /// Comma-separated values with a header
     Csv,
-    /// Tab-separated values with a header
+    /// Tab-separated values with a header, as databases write them: with escapes such as \t and \N, without quotes
     Tsv,
     /// Semicolon-separated values with a header, as spreadsheets write where the comma is the decimal separator
     Ssv,
@@ -37,7 +37,7 @@ impl Kind {
         match self {
             Self::Lines => None,
             Self::Csv => Some(b','),
-            Self::Tsv => Some(b'\t'),
+            Self::Tsv => Some(TAB),
             Self::Ssv => Some(b';'),
         }
     }

@@ -1,6 +1,7 @@
 //! Reads input in blocks of whole lines: lines are not copied, and memory does not grow with the input.
 
 mod compressed;
+mod escapes;
 mod format;
 mod records;
 
@@ -13,8 +14,9 @@ use bstr::ByteSlice;
 
 pub(crate) use self::compressed::read_some;
 use self::compressed::{Source, decompressed};
+pub(crate) use self::escapes::write as escape;
 pub(crate) use self::format::{KindArg, Opened, file, files};
-pub(crate) use self::records::{Header, Record, Records};
+pub(crate) use self::records::{Header, Record, Records, TAB};
 use crate::Out;
 use crate::output_file::check_is_not_stdout;
 use crate::report::{Stop, quote_path};

@@ -1,14 +1,19 @@
 //! Records of CSV or TSV with a header. The bytes of each record are kept, so that they can be copied.
 //!
-//! The reader is strict about quotes, because a quote that is missing or left over moves the ends of all later records: a
+//! The reader of CSV is strict about quotes, because a quote that is missing or left over moves the ends of all later records: a
 //! quoted field must be closed, and after its closing quote the field ends. Quotes inside of a field that does not begin with
-//! one are text, as they are for Python and `DuckDB`.
+//! one are text, as they are for Python and `DuckDB`. TSV has no quotes but escapes: see [`escapes`](super::escapes).
+
+use std::borrow::Cow;
 
 use bstr::ByteSlice;
 use memchr::{memchr, memchr3};
 
-use super::{Block, Input, MARK, MAX_LINE, too_long, utf8};
+use super::{Block, Input, MARK, MAX_LINE, escapes, too_long, utf8};
 use crate::report::{Stop, quote};
+
+/// The byte between two fields of TSV.
+pub(crate) const TAB: u8 = b'\t';
 
 /// Finds the records in pieces of the input.
 #[derive(Default)]
@@ -22,6 +27,11 @@ pub(crate) struct Records {
     /// How far `raw` was read, and what is there.
     at: usize,
     place: Place,
+    /// Whether the lines of TSV end with `\r\n`, as its header does. Otherwise a `\r` belongs to its field: not all databases
+    /// escape it.
+    has_carriage_returns: bool,
+    /// The line of the last record of TSV, if its last field begins with a quote that is not closed.
+    open_line: Option<u64>,
     fields: Fields,
     /// Number of lines before the present record.
     lines: u64,
@@ -48,11 +58,13 @@ pub(crate) struct Header {
     line: u64,
 }
 
-/// The fields of a record, without their quotes.
+/// The fields of a record, without their quotes. Those of TSV still have their escapes.
 #[derive(Default)]
 struct Fields {
     bytes: Vec<u8>,
     ends: Vec<usize>,
+    /// The fields that were quoted, by index.
+    quoted: Vec<usize>,
 }
 
 /// A record with the names of its fields. The header is also a record.
@@ -64,6 +76,7 @@ pub(crate) struct Record<'a> {
     pub(crate) text: &'a [u8],
     pub(crate) line_end: &'a [u8],
     is_header: bool,
+    is_tsv: bool,
     header: &'a Header,
     fields: &'a Fields,
 }
@@ -103,8 +116,13 @@ impl Records {
     ) -> Result<Vec<u8>, Stop> {
         self.raw.try_reserve(piece.len()).map_err(|_| Stop::out_of_memory())?;
         self.raw.extend_from_slice(piece);
-        while self.find_end()? {
+        while if self.is_tsv() { self.find_line_end() } else { self.find_end()? } {
             self.end_record(&mut each)?;
+        }
+        if piece.is_empty() && self.is_tsv() && self.place == Place::Bare {
+            // A backslash at the end of the input is no escape.
+            self.fields.bytes.extend_from_slice(&self.raw[self.at..]);
+            self.at = self.raw.len();
         }
         if piece.is_empty() && matches!(self.place, Place::Field | Place::Bare | Place::AfterQuote) {
             self.fields.end();
@@ -135,7 +153,10 @@ impl Records {
                 }
                 Place::Record if is_line_end(byte) => *at += 1,
                 Place::Record => *place = Place::Field,
-                Place::Field if byte == b'"' => (*at, *place) = (*at + 1, Place::Quoted),
+                Place::Field if byte == b'"' => {
+                    fields.quoted.push(fields.ends.len());
+                    (*at, *place) = (*at + 1, Place::Quoted);
+                }
                 Place::Field => *place = Place::Bare,
                 Place::Quoted => {
                     let len = memchr(b'"', rest);
@@ -173,26 +194,90 @@ impl Records {
         Ok(false)
     }
 
+    fn is_tsv(&self) -> bool {
+        self.delimiter == TAB
+    }
+
+    /// Reads up to the end of the present record of TSV: a line feed without a backslash before it. Returns whether it was found.
+    fn find_line_end(&mut self) -> bool {
+        let Self { raw, at, place, fields, .. } = self;
+        if *place == Place::Mark && !raw.is_empty() {
+            *at += if raw.starts_with(MARK) { MARK.len() } else { 0 };
+            *place = Place::Record;
+        }
+        if *place == Place::Record {
+            let line_end_len =
+                |rest: &[u8]| [&b"\n"[..], b"\r\n"].iter().find(|end| rest.starts_with(end)).map(|end| end.len());
+            while let Some(len) = line_end_len(&raw[*at..]) {
+                *at += len;
+            }
+            if *at == raw.len() {
+                return false;
+            }
+            *place = Place::Bare;
+        }
+        while let Some(len) = memchr3(TAB, b'\\', b'\n', &raw[*at..]) {
+            let (byte, has_next) = (raw[*at + len], *at + len + 1 < raw.len());
+            let len = match byte {
+                b'\\' if !has_next => return false,
+                b'\\' => len + 2,
+                _ => len,
+            };
+            fields.bytes.extend_from_slice(&raw[*at..*at + len]);
+            *at += len;
+            if byte == b'\\' {
+                continue;
+            }
+            *at += 1;
+            if byte == b'\n' {
+                let ends_with_return = *at > 1 && raw[*at - 2] == b'\r';
+                self.has_carriage_returns |= self.header.is_none() && ends_with_return;
+                if ends_with_return && self.has_carriage_returns {
+                    fields.bytes.pop();
+                }
+            }
+            fields.end();
+            if byte == b'\n' {
+                *place = Place::Record;
+                return true;
+            }
+        }
+        fields.bytes.extend_from_slice(&raw[*at..]);
+        *at = raw.len();
+        false
+    }
+
     fn end_record(&mut self, each: &mut impl FnMut(Record<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
         let line = self.line();
         let whole = &self.raw[self.start..self.at];
         let line_end = match whole {
-            [.., b'\r', b'\n'] => 2,
-            [.., b'\r' | b'\n'] => 1,
+            [.., b'\r', b'\n'] if !self.is_tsv() || self.has_carriage_returns => 2,
+            [.., b'\n'] => 1,
+            [.., b'\r'] if !self.is_tsv() => 1,
             _ => 0,
         };
         let (text, line_end) = whole.split_at(whole.len() - line_end);
         let is_header = self.header.is_none();
         let header = match self.header.take() {
             Some(header) => header,
-            None => Header::new(&self.fields, line)?,
+            None => Header::new(&self.fields, line, self.is_tsv())?,
         };
         let header = self.header.insert(header);
-        each(Record { line, text, line_end, is_header, header, fields: &self.fields })?;
+        let record =
+            Record { line, text, line_end, is_header, is_tsv: self.delimiter == TAB, header, fields: &self.fields };
+        if record.is_tsv {
+            let is_torn = self.open_line.is_some() && record.check().is_err();
+            if let Some(line) = self.open_line.filter(|_| is_torn).or_else(|| record.is_in_quotes().then_some(line)) {
+                return Err(Stop::Error(format!("line {line}: {}", escapes::IN_QUOTES)));
+            }
+            self.open_line = Some(line).filter(|_| record.ends_in_quotes());
+        }
+        each(record)?;
         self.lines += count_lines(whole);
         self.start = self.at;
         self.fields.bytes.clear();
         self.fields.ends.clear();
+        self.fields.quoted.clear();
         Ok(())
     }
 
@@ -248,10 +333,11 @@ impl Input {
 }
 
 impl Header {
-    fn new(fields: &Fields, line: u64) -> Result<Self, Stop> {
-        let name = |index| match utf8(fields.at(index)) {
-            Ok(name) => Ok(name.to_owned()),
-            Err(problem) => Err(Stop::Error(format!("line {line}: field {} of the header: {problem}", index + 1))),
+    fn new(fields: &Fields, line: u64, is_tsv: bool) -> Result<Self, Stop> {
+        let name = |index| {
+            let name = utf8(fields.at(index))
+                .and_then(|name| if is_tsv { escapes::read(name).map(Cow::into_owned) } else { Ok(name.to_owned()) });
+            name.map_err(|problem| Stop::Error(format!("line {line}: field {} of the header: {problem}", index + 1)))
         };
         let names = (0..fields.ends.len()).map(name).collect::<Result<_, Stop>>()?;
         Ok(Self { names, line })
@@ -313,11 +399,40 @@ impl<'a> Record<'a> {
     }
 
     /// Returns a field as text. The record must have been checked.
-    pub(crate) fn field(&self, name: &str) -> Result<&'a str, String> {
+    pub(crate) fn field(&self, name: &str) -> Result<Cow<'a, str>, String> {
         let index = self.header.names.iter().position(|other| other == name);
         let index = index.ok_or_else(|| format!("field {} is missing", quote(name)))?;
-        utf8(self.fields.at(index)).map_err(|problem| format!("field {}: {problem}", quote(name)))
+        let text = utf8(self.fields.at(index)).map_err(|problem| format!("field {}: {problem}", quote(name)))?;
+        let missing = if self.is_tsv { &["\\N", "NULL"][..] } else { &["", "\\N"] };
+        if missing.contains(&text) && !self.fields.quoted.contains(&index) {
+            let found = if text.is_empty() { "an empty field (an empty text is written \"\")" } else { text };
+            return Err(format!("field {} is missing: found {found}", quote(name)));
+        }
+        if !self.is_tsv {
+            return Ok(text.into());
+        }
+        escapes::read(text).map_err(|problem| format!("field {}: {problem}", quote(name)))
     }
+
+    /// Returns whether a record of TSV has the quotes of a spreadsheet: around a name of the header, or around a tab.
+    fn is_in_quotes(&self) -> bool {
+        let mut fields = (0..self.fields.ends.len()).map(|index| self.fields.at(index));
+        if self.is_header {
+            fields.any(|name| name.len() > 1 && name.starts_with(b"\"") && name.ends_with(b"\""))
+        } else {
+            self.check().is_err() && fields.any(is_open)
+        }
+    }
+
+    /// Returns whether the next line could be a part of the last field, if it is in quotes.
+    fn ends_in_quotes(&self) -> bool {
+        is_open(self.fields.at(self.fields.ends.len() - 1))
+    }
+}
+
+/// Returns whether a field begins with a quote that is not closed.
+fn is_open(field: &[u8]) -> bool {
+    field.starts_with(b"\"") && field.find_iter(b"\"").count() % 2 == 1
 }
 
 #[cfg(test)]

@@ -213,9 +213,9 @@ fn csv_and_tsv_are_checked_by_rows_and_problems_name_lines() {
         (&6.into(), &4.into(), &2.into(), &1.into())
     );
 
-    let tsv = csv.replace(',', "\t");
+    let tsv = csv.replace("\"two\nlines\"", "\"two\\nlines").replace(',', "\t");
     let unsorted = imid("check --in tsv --id-field m --unsorted", tsv);
-    assert!(unsorted.err.contains(&format!("{} occurs 2 times, in lines 5, 6\n", id(3))), "{}", unsorted.err);
+    assert!(unsorted.err.contains(&format!("{} occurs 2 times, in lines 4, 5\n", id(3))), "{}", unsorted.err);
 
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ids.csv");

@@ -105,7 +105,7 @@ fn random_csv(random: &mut Random, delimiter: char, records: usize) -> String {
 fn csv_keeps_every_byte_and_each_record_gets_the_id_of_its_fields() {
     let mut random = Random(2);
     for round in 0..12 {
-        let (name, delimiter) = if round % 2 == 0 { ("csv", ',') } else { ("tsv", '\t') };
+        let (name, delimiter) = if round % 2 == 0 { ("csv", ',') } else { ("ssv", ';') };
         let input = random_csv(&mut random, delimiter, 3_000);
         let args = format!(
             "tag --in {name} --session-field room --time-field at --seed 1 --id-field id,hex --id-form text,hex"
@@ -184,4 +184,102 @@ fn blank_lines_before_a_bad_record_are_copied() {
     assert_eq!(run.status, 1);
     let blanks_and_rooms: Vec<_> = run.out.lines().map(|line| line.split(',').next().unwrap()).collect();
     assert_eq!(blanks_and_rooms, ["", "", "room", "", "kitchen", "", "", "", "hall", ""]);
+}
+
+#[test]
+fn tsv_keeps_every_byte_and_each_record_gets_the_id_of_its_unescaped_fields() {
+    let mut random = Random(3);
+    // Fields as databases write them, and what they stand for.
+    let rooms = [
+        ("a", "a"),
+        ("", ""),
+        ("\"hi\"", "\"hi\""),
+        ("\"", "\""),
+        ("C:\\\\x", "C:\\x"),
+        ("\\t\\n", "\t\n"),
+        ("\\\tx\\\n", "\tx\n"),
+    ];
+    for round in 0..12 {
+        let line_end = random.one_of(&["\n", "\r\n"]);
+        let mut input = format!("{}text\troom\tat{line_end}", random.one_of(&["", "\u{feff}"]));
+        let mut expected = Vec::new();
+        for n in 0..3_000 {
+            let text = random.one_of(&[
+                "",
+                "\"",
+                "\"to be",
+                "question\"",
+                "\"a\" b",
+                "\"\"",
+                "C:\\x",
+                "\\\\",
+                "\\N",
+                "\\.",
+                "a\\\n\\\tb",
+                "\rx",
+                "é",
+            ]);
+            let (room, name) = random.one_of(&rooms);
+            write!(input, "{text}\t{room}\t1763640{n:06}{line_end}").unwrap();
+            expected.push((name, 1_763_640_000_000 + n));
+        }
+        if random.below(2) == 0 {
+            input.truncate(input.len() - line_end.len());
+        }
+        let run = imid("tag --in tsv --session-field room --time-field at --seed 1", input.as_str());
+        assert!(run.status == 0 && run.err.starts_with("tagged 3000 lines"), "round {round}: {}", run.err);
+        let (header, mut rest) = run.out.split_once("\tid").unwrap();
+        let mut plain = header.to_owned();
+        for (name, ms) in expected {
+            let (before, after) = rest.split_once(&format!("{ms}\t")).unwrap();
+            let (id, after) = after.split_at(MessageId::TEXT_LEN);
+            let id: MessageId = id.parse().unwrap();
+            assert_eq!(id.timestamp_ms(), ms);
+            assert!(id.is_in(imid::SessionTag::new(imid::SessionType::default(), name)), "{name:?}");
+            plain += &format!("{before}{ms}");
+            rest = after;
+        }
+        assert!(plain + rest == input, "round {round}");
+    }
+}
+
+#[test]
+fn the_tsv_of_a_spreadsheet_is_refused() {
+    let expected = "expected TSV as databases write it, found quotes as in the TSV of a spreadsheet, which is not read (save the table as CSV)";
+    for (table, line) in [
+        ("\"room\"\t\"text\"\n\"a\"\t\"x\"\n", 1),
+        ("room\ttext\na\tx\na\t\"two\nlines\"\n", 3),
+        ("room\ttext\na\t\"two\n\nlines\nmore\"\nb\tx\n", 2),
+        ("room\ttext\na\t\"a\ttab\"\n", 2),
+        ("text\troom\n\"two\nlines\"\ta\n", 2),
+        ("room\ttext\r\na\t\"two\nlines\"\r\n", 2),
+        ("room\ttext\n\"a, b\"\tx\n", 2),
+        ("room\ttext\n\"say \"\"hi\"\"\"\tx\n", 2),
+    ] {
+        for options in ["", "--keep-going"] {
+            let run = imid(&format!("tag --in tsv --session-field room {options}"), table);
+            let problem = run.error_line().strip_prefix(&format!("error: line {line}: ")).unwrap_or_default();
+            assert!(run.status == 1 && problem.contains(expected), "{table:?}: {}", run.err);
+        }
+        let run = imid("check --in tsv --id-field room", table);
+        assert!(run.status == 1 && run.err.contains(expected), "{table:?}: {}", run.err);
+    }
+}
+
+#[test]
+fn a_missing_value_is_not_the_name_of_a_session() {
+    for (table, found) in [
+        ("tsv room\tat\n\\N\t5\n", "\\N"),
+        ("tsv room\tat\nNULL\t5\n", "NULL"),
+        ("csv room,at\n,5\n", "an empty field (an empty text is written \"\")"),
+        ("csv room,at\n\\N,5\n", "\\N"),
+    ] {
+        let (kind, table) = table.split_once(' ').unwrap();
+        let run = imid(&format!("tag --in {kind} --session-field room"), table);
+        assert_eq!(run.error_line(), format!("error: line 2: field \"room\" is missing: found {found}"), "{table}");
+    }
+    for table in ["tsv room\tat\n\t5\n", "csv room,at\n\"\",5\n", "csv room,at\nNULL,5\n", "csv room,at\n\"\\N\",5\n"] {
+        let (kind, table) = table.split_once(' ').unwrap();
+        assert_eq!(imid(&format!("tag --in {kind} --session-field room"), table).status, 0, "{table}");
+    }
 }

@@ -5,6 +5,7 @@ mod check;
 mod dialect;
 mod doctor;
 mod documents;
+mod exports;
 mod fidelity;
 mod fields;
 mod forms;

@@ -67,10 +67,15 @@ fn a_cut_or_a_stray_quote_at_any_byte_is_an_error_wherever_a_strict_reader_has_o
     let Some(verdicts) = judge(&files) else { return skip("quotes", "python3 is not installed") };
     let ran: Vec<Ran> = files.iter().map(|file| imid(TAG, file.as_str())).collect();
     let outputs: Vec<String> = ran.iter().map(|ran| ran.out.clone()).collect();
-    let (mut valid, mut torn) = (0, 0);
+    let (mut valid, mut torn, mut without_room) = (0, 0, 0);
     for ((file, judged), (ran, output)) in
         files.iter().zip(verdicts).zip(ran.iter().zip(judge(&outputs).expect("it was there")))
     {
+        // Python does not say whether an empty room is in quotes. Without them it is missing.
+        if ran.err.contains("is missing: found an empty field") {
+            without_room += 1;
+            continue;
+        }
         let good = good_rows(&judged.rows);
         let is_good = judged.is_valid && good == judged.rows.len();
         assert_eq!(ran.status, i32::from(!is_good), "{file:?}: {}", ran.err);
@@ -82,7 +87,7 @@ fn a_cut_or_a_stray_quote_at_any_byte_is_an_error_wherever_a_strict_reader_has_o
         }
         (valid, torn) = (valid + usize::from(is_good), torn + usize::from(!judged.is_valid));
     }
-    assert!(valid > 50 && torn > 50, "{valid} valid, {torn} torn");
+    assert!(valid > 50 && torn > 50 && without_room < 5, "{valid} valid, {torn} torn, {without_room} without a room");
 }
 
 #[test]

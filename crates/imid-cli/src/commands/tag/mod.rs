@@ -38,7 +38,7 @@ use crate::time::{TimeField, note_rounded, parse_duration};
 ///
 /// The ID becomes the last member of a JSON object, or the last field of a record. Writes the lines in the order of the
 /// input and leaves their other bytes unchanged. The IDs strictly increase in this order. Blank lines are copied. Input
-/// that is compressed with gzip or zstd is decompressed.
+/// that is compressed with gzip or zstd is decompressed. TSV is what databases write: see --in.
 ///
 /// A field is a member of the outermost object. A name with dots that is not a member is a path: message.room is the member
 /// "room" of the object "message". A field that occurs twice is an error, because some JSON readers take the first value

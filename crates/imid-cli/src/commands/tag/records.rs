@@ -6,7 +6,7 @@ use super::columns::Column;
 use super::plan::Plan;
 use super::resume::PreviousOutput;
 use super::tagger::Tagger;
-use crate::input::{Header, Input, Record, Records};
+use crate::input::{Header, Input, Record, Records, TAB, escape};
 use crate::report::{Stop, quote};
 
 /// Where a run is in a table.
@@ -113,8 +113,11 @@ fn after_written<'a>(blank: &'a [u8], written: &mut PreviousOutput) -> &'a [u8] 
     rest
 }
 
-/// Returns a field as it is written in CSV.
+/// Returns a field as it is written in CSV or TSV.
 fn quoted(field: &str, delimiter: u8) -> String {
+    if delimiter == TAB {
+        return escape(field);
+    }
     if field.as_bytes().find_byteset([delimiter, b'"', b'\r', b'\n']).is_some() {
         return format!("\"{}\"", field.replace('"', "\"\""));
     }
