@@ -37,7 +37,7 @@ def text_of(integer):
 def uuid_of(integer):
     """Returns the UUID view."""
     timestamp, spin, session = integer // 2**38, integer // 2**26 % 4096, integer % 2**26
-    return uuid.UUID(int=timestamp * 2**80 + 7 * 2**76 + spin * 2**64 + 2 * 2**62 + session * 2**36)
+    return uuid.UUID(int=timestamp * 2**80 + 7 * 2**76 + spin * 2**64 + 2 * 2**62 + session * 2**36 + 2**36 - 1)
 
 
 def xxh3(name):
@@ -334,12 +334,12 @@ def uuids_refused():
         (0, "the nil UUID"),
         (2**128 - 1, "the max UUID"),
         (example + 2**122, "the timestamp 2 to the power of 42, plus that of the example"),
-        (2**42 * 2**80 + 7 * 2**76 + 2**63, "the first timestamp that is too large"),
-        ((2**48 - 1) * 2**80 + 7 * 2**76 + 2**63, "the last timestamp of a UUID"),
+        (2**42 * 2**80 + 7 * 2**76 + 2**63 + 2**36 - 1, "the first timestamp that is too large"),
+        ((2**48 - 1) * 2**80 + 7 * 2**76 + 2**63 + 2**36 - 1, "the last timestamp of a UUID"),
         *((example + (version - 7) * 2**76, f"version {version}") for version in range(16) if version != 7),
         *((example + (variant - 2) * 2**62, f"variant {variant:02b}") for variant in (0, 1, 3)),
-        *((example + 2**bit, f"bit {bit} is not zero") for bit in (0, 7, 8, 31, 32, 35)),
-        (example + 2**36 - 1, "the last 36 bits are ones"),
+        *((example - 2**bit, f"bit {bit} is zero") for bit in (0, 7, 8, 31, 32, 35)),
+        (example - (2**36 - 1), "the last 36 bits are zeros"),
     ]
     for view, why in rows:
         yield {"uuid": str(uuid.UUID(int=view)), "why": why}

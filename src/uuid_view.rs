@@ -3,7 +3,7 @@
 //! ```text
 //!  127                             80 79   76 75        64 63 62 61  58 57                36 35            0
 //! +----------------------------------+-------+------------+-----+------+--------------------+---------------+
-//! |  timestamp: 48 bits, Unix ms     | 0b111 |  spin: 12  |  2  | type |  session hash: 22  |    zeros: 36  |
+//! |  timestamp: 48 bits, Unix ms     | 0b111 |  spin: 12  |  2  | type |  session hash: 22  |    ones: 36   |
 //! +----------------------------------+-------+------------+-----+------+--------------------+---------------+
 //! ```
 
@@ -21,10 +21,10 @@ pub(crate) const UUID_BYTES: usize = 16;
 const UUID_TIMESTAMP_BITS: u32 = 48;
 const VERSION_BITS: u32 = 4;
 const VARIANT_BITS: u32 = 2;
-/// Width of the end of a view, which is zero.
-const ZERO_BITS: u32 = 36;
+/// Width of the end of a view, which is ones: zeros would make many views look like the number of a payment card.
+const TAIL_BITS: u32 = 36;
 
-const TAG_SHIFT: u32 = ZERO_BITS;
+const TAG_SHIFT: u32 = TAIL_BITS;
 const VARIANT_SHIFT: u32 = TAG_SHIFT + TAG_BITS;
 const SPIN_SHIFT: u32 = VARIANT_SHIFT + VARIANT_BITS;
 const VERSION_SHIFT: u32 = SPIN_SHIFT + SPIN_BITS;
@@ -45,7 +45,7 @@ impl MessageId {
     /// in the usual places. Views have the order of their IDs.
     ///
     /// A view contains the bits of the ID and no random bits. The text of the view below is
-    /// `019aa2ac-6b40-7007-8fc8-56b000000000`. Feature `uuid-1` adds `to_uuid`, which returns a `uuid::Uuid`.
+    /// `019aa2ac-6b40-7007-8fc8-56bfffffffff`. Feature `uuid-1` adds `to_uuid`, which returns a `uuid::Uuid`.
     ///
     /// ```
     /// use imid::{MessageId, message_id};
@@ -53,7 +53,7 @@ impl MessageId {
     /// let id = message_id!("EUNC-Q8QJ-22GH-T3DD");
     /// let bytes = id.to_uuid_bytes();
     /// assert_eq!(bytes[..8], [0x01, 0x9a, 0xa2, 0xac, 0x6b, 0x40, 0x70, 0x07]);
-    /// assert_eq!(bytes[8..], [0x8f, 0xc8, 0x56, 0xb0, 0, 0, 0, 0]);
+    /// assert_eq!(bytes[8..], [0x8f, 0xc8, 0x56, 0xbf, 0xff, 0xff, 0xff, 0xff]);
     /// assert_eq!(MessageId::from_uuid_bytes(bytes), Ok(id));
     /// ```
     #[inline]
@@ -62,7 +62,8 @@ impl MessageId {
             | (VERSION as u128) << VERSION_SHIFT
             | (self.spin() as u128) << SPIN_SHIFT
             | (VARIANT as u128) << VARIANT_SHIFT
-            | (self.session_tag().to_u32() as u128) << TAG_SHIFT;
+            | (self.session_tag().to_u32() as u128) << TAG_SHIFT
+            | low_bits(TAIL_BITS) as u128;
         view.to_be_bytes()
     }
 
@@ -70,7 +71,7 @@ impl MessageId {
     ///
     /// # Errors
     /// Any other UUID: the version is not 7; the variant is not that of RFC 9562; the timestamp is 2⁴² ms or more; one
-    /// of the last 36 bits is not zero, as in almost every random UUID of version 7.
+    /// of the last 36 bits is zero, as in almost every random UUID of version 7.
     #[inline]
     pub const fn from_uuid_bytes(bytes: [u8; UUID_BYTES]) -> Result<Self, UuidError> {
         let view = u128::from_be_bytes(bytes);
@@ -86,8 +87,8 @@ impl MessageId {
         if timestamp_ms > TIMESTAMP_MAX {
             return Err(UuidError::new(UuidKind::Time(timestamp_ms)));
         }
-        let tail = view as u64 & low_bits(ZERO_BITS);
-        if tail != 0 {
+        let tail = view as u64 & low_bits(TAIL_BITS);
+        if tail != low_bits(TAIL_BITS) {
             return Err(UuidError::new(UuidKind::Tail(tail)));
         }
         let spin = (view >> SPIN_SHIFT) as u16 & SPIN_MAX;

@@ -107,8 +107,8 @@ fn a_uuid_error_names_the_wrong_field() {
         (1 << 62, "expected a UUID of variant 0b10, found 0b11", [false, true, false, false]),
         (1 << 63, "expected a UUID of variant 0b10, found 0b00", [false, true, false, false]),
         (1 << 122, "expected a timestamp of 0 to 4398046511103 ms, found 6161712311104", [false, false, true, false]),
-        (1, "expected a UUID that ends with 36 zero bits, found 0x000000001", [false, false, false, true]),
-        ((1 << 36) - 1, "expected a UUID that ends with 36 zero bits, found 0xfffffffff", [false, false, false, true]),
+        (1, "expected a UUID that ends with 36 one bits, found 0xffffffffe", [false, false, false, true]),
+        ((1 << 36) - 1, "expected a UUID that ends with 36 one bits, found 0x000000000", [false, false, false, true]),
         // The first of several faults is named.
         (
             1 << 122 | 1,

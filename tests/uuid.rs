@@ -36,7 +36,7 @@ proptest! {
 
     #[test]
     fn a_random_uuid_is_refused(ms in 0..=MessageId::TIMESTAMP_MAX, random: [u8; 16]) {
-        // One in 2^36 has the zeros of a view.
+        // One in 2^36 has the ones of a view.
         let v7 = Builder::from_unix_timestamp_millis(ms, random[..10].try_into().unwrap()).into_uuid();
         prop_assert!(MessageId::from_uuid(v7).is_err());
         prop_assert!(MessageId::from_uuid(Builder::from_random_bytes(random).into_uuid()).is_err());

@@ -27,9 +27,9 @@ CREATE OR REPLACE FUNCTION imid_from_integer AS (number) ->
 -- Validity. Each returns NULL for NULL.
 CREATE OR REPLACE FUNCTION imid_is_bytes AS (id) -> length(id) = 10;
 CREATE OR REPLACE FUNCTION imid_is_text AS (letters) -> match(letters, '^[2-9A-HJ-NP-Z]{4}(-[2-9A-HJ-NP-Z]{4}){3}$');
--- Whether a UUID is the view of an ID: version 7, variant 0b10, a timestamp of 42 bits, 36 zeros at the end.
+-- Whether a UUID is the view of an ID: version 7, variant 0b10, a timestamp of 42 bits, 36 ones at the end.
 CREATE OR REPLACE FUNCTION imid_is_uuid AS (view) -> match(toString(view),
-  '^0[0-3][0-9a-f]{6}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{3}000000000$');
+  '^0[0-3][0-9a-f]{6}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{3}f{9}$');
 
 -- The fields of an ID.
 CREATE OR REPLACE FUNCTION imid_ms AS (id) -> toInt64(bitShiftRight(imid_integer(id), 38));
@@ -91,7 +91,7 @@ CREATE OR REPLACE FUNCTION imid_from_rongcloud AS (letters) ->
 -- The UUID view: a UUID of version 7 in which the timestamp and the spin are in the usual places. UUIDv7ToDateTime reads it.
 CREATE OR REPLACE FUNCTION imid_uuid AS (id) -> toUUID(UUIDNumToString(reverse(reinterpretAsFixedString(
   bitShiftLeft(toUInt128(imid_ms(id)), 80) + bitShiftLeft(toUInt128(7), 76) + bitShiftLeft(toUInt128(imid_spin(id)), 64)
-  + bitShiftLeft(toUInt128(2), 62) + bitShiftLeft(toUInt128(imid_session_tag(id)), 36)))));
+  + bitShiftLeft(toUInt128(2), 62) + bitShiftLeft(toUInt128(imid_session_tag(id)), 36) + 68719476735))));
 -- Reads a UUID view. Any other UUID is an error.
 CREATE OR REPLACE FUNCTION imid_from_uuid AS (view) -> imid_from_integer(
   bitShiftLeft(bitShiftRight(imid_integer(UUIDStringToNum(toString(view))), 80), 38)

@@ -22,9 +22,9 @@ CREATE OR REPLACE MACRO imid_from_integer(number) AS unhex(lpad(to_hex(number::U
 -- Validity. Each returns NULL for NULL.
 CREATE OR REPLACE MACRO imid_is_bytes(id) AS octet_length(id) = 10;
 CREATE OR REPLACE MACRO imid_is_text(letters) AS regexp_full_match(letters, '[2-9A-HJ-NP-Z]{4}(-[2-9A-HJ-NP-Z]{4}){3}');
--- Whether a UUID is the view of an ID: version 7, variant 0b10, a timestamp of 42 bits, 36 zeros at the end.
+-- Whether a UUID is the view of an ID: version 7, variant 0b10, a timestamp of 42 bits, 36 ones at the end.
 CREATE OR REPLACE MACRO imid_is_uuid(view) AS regexp_full_match(view::VARCHAR,
-  '0[0-3][0-9a-f]{6}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{3}000000000');
+  '0[0-3][0-9a-f]{6}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{3}f{9}');
 
 -- The fields of an ID.
 CREATE OR REPLACE MACRO imid_ms(id) AS (imid_integer(id) >> 38)::BIGINT;
@@ -78,7 +78,7 @@ CREATE OR REPLACE MACRO imid_from_rongcloud(letters) AS
 
 -- The UUID view: a UUID of version 7 in which the timestamp and the spin are in the usual places.
 CREATE OR REPLACE MACRO imid_uuid(id) AS (((imid_integer(id) >> 38) << 80) | (7::UHUGEINT << 76)
-  | (((imid_integer(id) >> 26) & 4095) << 64) | (2::UHUGEINT << 62) | ((imid_integer(id) & 67108863) << 36))::UUID;
+  | (((imid_integer(id) >> 26) & 4095) << 64) | (2::UHUGEINT << 62) | ((imid_integer(id) & 67108863) << 36) | 68719476735)::UUID;
 -- Reads a UUID view. Any other UUID is an error.
 CREATE OR REPLACE MACRO imid_from_uuid(view) AS CASE WHEN imid_is_uuid(view) THEN imid_from_integer(
     ((view::UUID::UHUGEINT >> 80) << 38) | (((view::UUID::UHUGEINT >> 64) & 4095) << 26)

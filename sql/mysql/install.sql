@@ -27,10 +27,10 @@ RETURN LENGTH(id) = 10 //
 CREATE FUNCTION imid_is_text(letters TEXT CHARACTER SET utf8mb4) RETURNS BOOLEAN DETERMINISTIC NO SQL
 RETURN letters COLLATE utf8mb4_bin REGEXP '\\A[2-9A-HJ-NP-Z]{4}(-[2-9A-HJ-NP-Z]{4}){3}\\z' //
 
--- Whether a UUID is the view of an ID: version 7, variant 0b10, a timestamp of 42 bits, 36 zeros at the end.
+-- Whether a UUID is the view of an ID: version 7, variant 0b10, a timestamp of 42 bits, 36 ones at the end.
 CREATE FUNCTION imid_is_uuid(view TEXT CHARACTER SET utf8mb4) RETURNS BOOLEAN DETERMINISTIC NO SQL
 RETURN LOWER(view) COLLATE utf8mb4_bin REGEXP
-  '\\A0[0-3][0-9a-f]{6}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{3}000000000\\z' //
+  '\\A0[0-3][0-9a-f]{6}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{3}f{9}\\z' //
 
 -- Helpers: the upper and the lower 40 bits of an ID, and the ID with them.
 CREATE FUNCTION imid_upper_40(id BINARY(10)) RETURNS BIGINT UNSIGNED DETERMINISTIC NO SQL
@@ -146,7 +146,7 @@ END //
 CREATE FUNCTION imid_uuid(id BINARY(10)) RETURNS CHAR(36) CHARACTER SET ascii DETERMINISTIC NO SQL
 BEGIN
   DECLARE ms CHAR(12) CHARACTER SET ascii DEFAULT LOWER(LPAD(HEX(imid_ms(id)), 12, '0'));
-  DECLARE low CHAR(16) CHARACTER SET ascii DEFAULT LOWER(HEX((CAST(imid_session_tag(id) AS UNSIGNED) << 36) | (CAST(2 AS UNSIGNED) << 62)));
+  DECLARE low CHAR(16) CHARACTER SET ascii DEFAULT LOWER(HEX((CAST(2 AS UNSIGNED) << 62) | (CAST(imid_session_tag(id) AS UNSIGNED) << 36) | 68719476735));
   RETURN CONCAT(LEFT(ms, 8), '-', RIGHT(ms, 4), '-7', LOWER(LPAD(HEX(imid_spin(id)), 3, '0')), '-', LEFT(low, 4), '-', RIGHT(low, 12));
 END //
 

@@ -49,10 +49,10 @@ CREATE OR REPLACE FUNCTION imid_is_text(letters text) RETURNS boolean
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
   RETURN letters COLLATE "C" ~ '^[2-9A-HJ-NP-Z]{4}(-[2-9A-HJ-NP-Z]{4}){3}$';
 
--- Whether a UUID is the view of an ID: version 7, variant 0b10, a timestamp of 42 bits, 36 zeros at the end.
+-- Whether a UUID is the view of an ID: version 7, variant 0b10, a timestamp of 42 bits, 36 ones at the end.
 CREATE OR REPLACE FUNCTION imid_is_uuid(view uuid) RETURNS boolean
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-  RETURN view::text COLLATE "C" ~ '^0[0-3][0-9a-f]{6}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{3}000000000$';
+  RETURN view::text COLLATE "C" ~ '^0[0-3][0-9a-f]{6}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{3}f{9}$';
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- The fields of an ID.
@@ -162,7 +162,7 @@ CREATE OR REPLACE FUNCTION imid_uuid(id bytea) RETURNS uuid
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
   RETURN encode(
     int8send((imid_ms(id) << 16) | 28672 | imid_spin(id))
-    || int8send((imid_session_tag(id)::bigint << 36) | (-9223372036854775808)), 'hex')::uuid;
+    || int8send((imid_session_tag(id)::bigint << 36) | (-9223371968135299073)), 'hex')::uuid;
 
 -- Returns the 8 bytes of a UUID from this place, 1 or 9, as a number.
 CREATE OR REPLACE FUNCTION imid_view_half(view uuid, place integer) RETURNS bigint

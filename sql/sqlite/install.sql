@@ -19,7 +19,7 @@
 --   Whether :letters is the text of an ID (GLOB alone would stop at a zero character):
 --     octet_length(:letters) = 19 AND :letters GLOB replace('dddd-dddd-dddd-dddd', 'd', '[2-9A-HJ-NP-Z]')
 --   Whether :view is the text of a UUID view in lower case:
---     :view GLOB '0[0-3]' || replace('dddddd-dddd-7ddd-[89ab]ddd-ddd000000000', 'd', '[0-9a-f]')
+--     :view GLOB '0[0-3]' || replace('dddddd-dddd-7ddd-[89ab]ddd-dddfffffffff', 'd', '[0-9a-f]')
 --
 -- SQLite evaluates <<, >>, & and | from left to right with equal precedence, so each of them is in parentheses.
 
@@ -93,6 +93,6 @@ SELECT *,
     substr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', ((imid_60_79 >> 5) & 31) + 1, 1) ||
     substr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', (imid_60_79 & 31) + 1, 1) AS imid_text,
   -- The UUID view: a UUID of version 7 in which the timestamp and the spin are in the usual places.
-  printf('%08x-%04x-7%03x-%04x-%04x00000000', imid_ms >> 16, imid_ms & 65535, (imid_40_59 >> 6) & 4095,
-    32768 | (imid_session_tag >> 12), (imid_session_tag & 4095) << 4) AS imid_uuid
+  printf('%08x-%04x-7%03x-%04x-%04xffffffff', imid_ms >> 16, imid_ms & 65535, (imid_40_59 >> 6) & 4095,
+    32768 | (imid_session_tag >> 12), ((imid_session_tag & 4095) << 4) | 15) AS imid_uuid
 FROM times;

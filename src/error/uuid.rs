@@ -27,7 +27,7 @@ pub(crate) enum UuidKind {
     Variant(u8),
     #[error("expected a timestamp of 0 to {TIMESTAMP_MAX} ms, found {0}")]
     Time(u64),
-    #[error("expected a UUID that ends with 36 zero bits, found {0:#011x}")]
+    #[error("expected a UUID that ends with 36 one bits, found {0:#011x}")]
     Tail(u64),
 }
 
@@ -51,7 +51,7 @@ impl UuidError {
         matches!(self.0, UuidKind::Time(_))
     }
 
-    /// Returns whether the last 36 bits are not zero, as in other UUIDs of version 7.
+    /// Returns whether the last 36 bits are not all ones, as in other UUIDs of version 7.
     pub const fn is_tail(self) -> bool {
         matches!(self.0, UuidKind::Tail(_))
     }

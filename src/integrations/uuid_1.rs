@@ -16,7 +16,7 @@ impl MessageId {
     ///
     /// let id = message_id!("EUNC-Q8QJ-22GH-T3DD");
     /// let uuid = id.to_uuid();
-    /// assert_eq!(uuid.to_string(), "019aa2ac-6b40-7007-8fc8-56b000000000");
+    /// assert_eq!(uuid.to_string(), "019aa2ac-6b40-7007-8fc8-56bfffffffff");
     /// assert_eq!(MessageId::from_uuid(uuid)?, id);
     /// # Ok::<(), imid::error::UuidError>(())
     /// ```
@@ -29,7 +29,7 @@ impl MessageId {
     ///
     /// # Errors
     /// Any other UUID: the version is not 7; the variant is not that of RFC 9562; the timestamp is 2⁴² ms or more; one
-    /// of the last 36 bits is not zero, as in almost every random UUID of version 7.
+    /// of the last 36 bits is zero, as in almost every random UUID of version 7.
     #[inline]
     pub const fn from_uuid(uuid: Uuid) -> Result<Self, UuidError> {
         Self::from_uuid_bytes(uuid.into_bytes())

@@ -343,7 +343,7 @@ mod tests {
 
     #[test]
     fn a_view_that_is_cut_off_is_not_found() {
-        let view = "019aa2ac-6b40-7007-8fc8-56b000000000";
+        let view = "019aa2ac-6b40-7007-8fc8-56bfffffffff";
         for text in [view.to_owned(), format!("id={view}"), "-".repeat(40)] {
             for end in 0..=text.len() {
                 let count = crate::scan::scan(&text[..end], NOW).count();
@@ -435,7 +435,7 @@ mod tests {
 
     #[test]
     fn views_and_other_schemes_are_found() {
-        let view = b"id=019aa2ac-6b40-7007-8fc8-56b000000000;";
+        let view = b"id=019aa2ac-6b40-7007-8fc8-56bfffffffff;";
         assert_eq!(all(None, view), [(3, "EUNC-Q8QJ-22GH-T3DD".into(), "standard")]);
         let rongcloud = b"[BUFE-A62U-32C4-01I2]";
         assert_eq!(all(None, rongcloud), [(1, "BUFE-A62U-32C4-01I2".into(), "rongcloud")]);

@@ -111,12 +111,12 @@ mod tests {
             "\\\\x66a8ab1ad0001cfc856b",
             "X'66A8AB1AD0001CFC856B'",
             "484792763652715801511275",
-            "019aa2ac-6b40-7007-8fc8-56b000000000",
-            "019AA2AC6B4070078FC856B000000000",
+            "019aa2ac-6b40-7007-8fc8-56bfffffffff",
+            "019AA2AC6B4070078FC856BFFFFFFFFF",
             "ZqirGtAAHPyFaw==",
             "ZqirGtAAHPyFaw",
-            "AZqirGtAcAePyFawAAAAAA==",
-            "AZqirGtAcAePyFawAAAAAA",
+            "AZqirGtAcAePyFa//////w==",
+            "AZqirGtAcAePyFa//////w",
         ] {
             assert_eq!(found(text), 1, "{text}");
             for text in [format!("\"{text}\","), format!("{text} "), format!("\t{text}\n")] {

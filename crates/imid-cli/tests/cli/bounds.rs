@@ -22,7 +22,7 @@ fn a_range_can_have_all_times() {
         concat!(
             r#"{"first":"2222-2222-2222-2222","last":"ZZZZ-ZZZZ-ZZZZ-ZZZZ","from_ms":0,"to_ms":4398046511104,"#,
             r#""first_hex":"00000000000000000000","last_hex":"ffffffffffffffffffff","#,
-            r#""first_uuid":"00000000-0000-7000-8000-000000000000","last_uuid":"03ffffff-ffff-7fff-bfff-fff000000000"}"#,
+            r#""first_uuid":"00000000-0000-7000-8000-000fffffffff","last_uuid":"03ffffff-ffff-7fff-bfff-ffffffffffff"}"#,
             "\n"
         )
     );
@@ -180,7 +180,7 @@ fn a_range_can_be_written_in_each_form() {
     let range = |format: &str| imid(&format!("range --from 0 --to 1 --format {format}"), "").ok();
     assert_eq!(range("hex"), "00000000000000000000\n00000000003fffffffff\n");
     assert_eq!(range("int"), "0\n274877906943\n");
-    assert_eq!(range("uuid"), "00000000-0000-7000-8000-000000000000\n00000000-0000-7fff-bfff-fff000000000\n");
+    assert_eq!(range("uuid"), "00000000-0000-7000-8000-000fffffffff\n00000000-0000-7fff-bfff-ffffffffffff\n");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::{imid, imid_args};
 const RONGCLOUD: &str = concat!(
     r#"{"id":"BUFE-A62U-32C4-01I2","dialect":"rongcloud","timestamp_ms":1642750828920,"time":"2022-01-21T07:40:28.920Z","#,
     r#""spin":1574,"type":1,"type_name":"PRIVATE","hash":1602,"hex":"5f9ee5185e1898400642","#,
-    r#""int":"451555909484156257568322","uuid":"017e7b94-6178-7626-8400-642000000000","form":"text"}"#
+    r#""int":"451555909484156257568322","uuid":"017e7b94-6178-7626-8400-642fffffffff","form":"text"}"#
 );
 const RONGCLOUD_V1: &str = concat!(
     r#"{"id":"5DO1-7OBR-12LJ-ECGG","dialect":"rongcloud-v1","timestamp_ms":1492511558616,"time":"2017-04-18T10:32:38.616Z","#,

@@ -11,7 +11,7 @@ fn lenient() -> String {
 const JSON: &str = concat!(
     r#"{"id":"EMAQ-2948-WCRV-T3DD","dialect":"standard","timestamp_ms":1732037865755,"time":"2024-11-19T17:37:45.755Z","#,
     r#""spin":2219,"type":14,"type_name":null,"hash":3966315,"hex":"64d1601c46e2afbc856b","#,
-    r#""int":"476098943286636231558507","uuid":"01934580-711b-78ab-bbc8-56b000000000","form":"text"}"#
+    r#""int":"476098943286636231558507","uuid":"01934580-711b-78ab-bbc8-56bfffffffff","form":"text"}"#
 );
 
 #[test]
@@ -21,7 +21,7 @@ fn json_has_the_fields_in_their_order() {
     let expected = concat!(
         r#"{"id":"2222-2222-22B2-2222","dialect":"standard","timestamp_ms":0,"time":"1970-01-01T00:00:00.000Z","#,
         r#""spin":4,"type":8,"type_name":"PUBLIC_SERVICE","hash":0,"hex":"00000000000012000000","#,
-        r#""int":"301989888","uuid":"00000000-0000-7004-a000-000000000000","form":"text"}"#
+        r#""int":"301989888","uuid":"00000000-0000-7004-a000-000fffffffff","form":"text"}"#
     );
     assert_eq!(json, format!("{expected}\n"));
 }
@@ -84,7 +84,7 @@ age      ";
     let expected = "
 hex      64d1601c46e2afbc856b
 integer  476098943286636231558507
-uuid     01934580-711b-78ab-bbc8-56b000000000
+uuid     01934580-711b-78ab-bbc8-56bfffffffff
 read as  text of standard
 
 ";

@@ -308,7 +308,9 @@ fn the_id_is_written_in_each_form() {
 fn uuid(id: &MessageId) -> String {
     let (ms, rest) = (
         id.timestamp_ms(),
-        u64::from(id.session_type().to_u8()) << 58 | u64::from(id.session_tag().session_hash().to_u32()) << 36,
+        u64::from(id.session_type().to_u8()) << 58
+            | u64::from(id.session_tag().session_hash().to_u32()) << 36
+            | ((1 << 36) - 1),
     );
     let high = ms << 16 | 7 << 12 | u64::from(id.spin());
     let digits = format!("{high:016x}{:016x}", rest | 1 << 63);

@@ -48,7 +48,7 @@ Examples:
   imid inspect EUN6-KDW2-5J2G-DUMH EUN6-KDW5-PB4G-DUMH
   imid inspect 204697221847986177
   imid inspect --json emaq2948wcrvt3dd
-  imid inspect 0x64d1601c46e2afbc856b 01934580-711b-78ab-bbc8-56b000000000
+  imid inspect 0x64d1601c46e2afbc856b 01934580-711b-78ab-bbc8-56bfffffffff
   imid inspect --type 14 --session room-42 EMAQ-2948-WCRV-T3DD
   imid inspect --time-zone Asia/Shanghai EMAQ-2948-WCRV-T3DD
   imid inspect --dialect rongcloud --session 24 BUFE-A62U-32C4-01I2
