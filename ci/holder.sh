@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# A holder in Python that follows docs/PROTOCOL.md (crates/imid-lease/tests/holder.py) runs beside holders of the library on PostgreSQL
+# A holder in Python that follows spec/PROTOCOL.md (crates/imid-lease/tests/holder.py) runs beside holders of the library on PostgreSQL
 # and on etcd, while both are killed, paused and started again: ci/holder.sh [SECONDS of each], default 15. It fails if an ID is
 # minted twice, if no Python holder renews a lane, or if no ID is minted twice once the Python holder does not check its ceiling.
-# Before that, ci/statements.py runs the statements of the page on the stores that they are for.
+# Before that, spec/lease/statements.py runs the statements of the page on the stores that they are for.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
@@ -17,7 +17,7 @@ if [ "${1:-}" != inside ]; then
 fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-"$target/holder/bin/python" ci/statements.py
+"$target/holder/bin/python" spec/lease/statements.py
 "$target/holder/bin/python" - "$target/debug/examples/soak" "$folder" "$2" <<'PYTHON'
 import os, pathlib, random, re, signal, subprocess, sys, time
 

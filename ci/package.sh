@@ -19,12 +19,12 @@ check() {
     echo "package.sh: the README of $package has a link to a file" >&2
     exit 1
   fi
-  if unwanted=$(grep -E '^(\.ci|benches|ci|crates|fuzz|tests)/' <<<"$files"); then
+  if unwanted=$(grep -E '^(\.ci|benches|ci|crates|fuzz|tests)/|^spec/(contract|lease)/|\.py$' <<<"$files"); then
     echo "package.sh: $package has files that users do not need: $unwanted" >&2
     exit 1
   fi
 }
-check imid Cargo.toml README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT src/lib.rs docs/*.md
+check imid Cargo.toml README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT src/lib.rs docs/*.md spec/{FORMAT,DIALECTS}.md spec/{,schema/}{vectors,dialects}.json
 check imid-cli Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/main.rs
 check imid-inspect Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/lib.rs
 check imid-lease Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/lib.rs

@@ -24,11 +24,11 @@ lines=$(cat web/*.js | wc -l)
 echo "$lines lines of JavaScript"
 [ "$lines" -le 700 ]
 
-# The tests run in a copy, so that their packages are not in the repository. The copy finds docs/*.json two folders above.
-mkdir -p "$home/web/test" "$home/docs"
+# The tests run in a copy, so that their packages are not in the repository. The copy finds spec/*.json two folders above.
+mkdir -p "$home/web/test" "$home/spec"
 cp web/*.js web/tsconfig.json "$home/web"
 cp web/test/* "$home/web/test"
-cp docs/{vectors,dialects}.json "$home/docs"
+cp spec/{vectors,dialects}.json "$home/spec"
 cd "$home/web/test"
 npm ci --no-audit --no-fund --loglevel=error
 npx --no-install tsc --project ..

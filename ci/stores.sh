@@ -112,7 +112,7 @@ sql_mysql() {
   "${client[@]}" <sql/mysql/uninstall.sql
   "${client[@]}" <sql/mysql/install.sql
   # A string of MySQL has a backslash before each backslash and each quotation mark.
-  vectors="SET @vectors = '$(sed "s/\\\\/\\\\\\\\/g; s/'/\\\\'/g" docs/vectors.json)';"
+  vectors="SET @vectors = '$(sed "s/\\\\/\\\\\\\\/g; s/'/\\\\'/g" spec/vectors.json)';"
   { echo "$vectors"; cat sql/mysql/test.sql; } | "${client[@]}"
   # The tables are in a database of their own, because other tests make tables of these names.
   "${client[@]}" -e 'CREATE OR REPLACE DATABASE imid_mint'

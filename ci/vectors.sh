@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# docs/vectors.json is the output of ci/vectors.py and docs/dialects.json that of ci/dialects.py, which do not use the library. Both
-# files, docs/generator.json and docs/lease.json fit their schemas. `ci/vectors.sh --write` writes the two files.
+# spec/vectors.json is the output of spec/vectors.py and spec/dialects.json that of spec/dialects.py, which do not use the library. Both
+# files, spec/generator.json and spec/lease.json fit their schemas. `ci/vectors.sh --write` writes the two files.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 venv=${CARGO_TARGET_DIR:-target}/vectors-venv
@@ -16,14 +16,14 @@ fi
 fresh=$(mktemp)
 trap 'rm -f "$fresh"' EXIT
 for file in vectors dialects; do
-  "$venv/bin/python" "ci/$file.py" >"$fresh"
+  "$venv/bin/python" "spec/$file.py" >"$fresh"
   if [ "${1:-}" = --write ]; then
-    cp "$fresh" "docs/$file.json"
-  elif ! diff -u "docs/$file.json" "$fresh"; then
-    echo "vectors.sh: docs/$file.json differs from the output of ci/$file.py" >&2
+    cp "$fresh" "spec/$file.json"
+  elif ! diff -u "spec/$file.json" "$fresh"; then
+    echo "vectors.sh: spec/$file.json differs from the output of spec/$file.py" >&2
     exit 1
   else
-    echo "docs/$file.json: $(grep -c '^{.' "$fresh") rows, the same from ci/$file.py"
+    echo "spec/$file.json: $(grep -c '^{.' "$fresh") rows, the same from spec/$file.py"
   fi
 done
-"$venv/bin/python" ci/schemas.py
+"$venv/bin/python" spec/schemas.py

@@ -1,4 +1,4 @@
-//! The driver with which `ci/contract.sh` checks this library by docs/GENERATOR.md: one call per line on standard input, and one
+//! The driver with which `ci/contract.sh` checks this library by spec/GENERATOR.md: one call per line on standard input, and one
 //! line for it on standard output.
 
 use core::cell::RefCell;

@@ -95,7 +95,7 @@ def main():
     for path in ["install.sql", "test.sql", *(["rows.sql"] if rows else []), "uninstall.sql"]:
         for sql, duty in statements(path):
             what, wanted = duty or (None, None)
-            sql = sql.replace("$ROWS", rows or "").replace("$VECTORS", os.path.abspath("../../docs/vectors.json"))
+            sql = sql.replace("$ROWS", rows or "").replace("$VECTORS", os.path.abspath("../../spec/vectors.json"))
             try:
                 found = run(sql)
             except Exception as error:

@@ -211,7 +211,7 @@ pub use generator::generate;
 mod documents {
     #[doc = include_str!("../README.md")]
     mod readme {}
-    #[doc = include_str!("../docs/FORMAT.md")]
+    #[doc = include_str!("../spec/FORMAT.md")]
     mod format {}
     #[doc = include_str!("../docs/DESIGN.md")]
     mod design {}

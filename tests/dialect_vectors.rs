@@ -1,11 +1,11 @@
-//! The rows of docs/dialects.json that are 80-bit IDs. A program without this library writes them. The 64-bit ones are tested in
+//! The rows of spec/dialects.json that are 80-bit IDs. A program without this library writes them. The 64-bit ones are tested in
 //! imid-snowflake, and the guesses in imid-inspect.
 
 use imid::dialect::{Dialect, DialectId};
 use serde_json::Value;
 
 fn rows(member: &str) -> Vec<Value> {
-    let file: Value = serde_json::from_str(include_str!("../docs/dialects.json")).expect("the file is JSON");
+    let file: Value = serde_json::from_str(include_str!("../spec/dialects.json")).expect("the file is JSON");
     let rows = file[member].as_array().expect("a list of rows").clone();
     assert!(!rows.is_empty());
     rows

@@ -6,7 +6,8 @@ use std::{fs, iter};
 
 fn documents() -> BTreeMap<PathBuf, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let paths = [root, &root.join("docs")].map(|folder| fs::read_dir(folder).expect("a folder")).into_iter().flatten();
+    let folders = ["", "docs", "spec", "spec/contract", "spec/lease"].map(|folder| root.join(folder));
+    let paths = folders.into_iter().flat_map(|folder| fs::read_dir(folder).expect("a folder"));
     let paths = paths.map(|entry| entry.expect("an entry").path());
     let documents = paths.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
     documents.map(|path| (path.clone(), fs::read_to_string(path).expect("a document is text"))).collect()

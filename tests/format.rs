@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use imid::{MessageId, SessionType};
 use serde_json::Value;
 
-const FORMAT: &str = include_str!("../docs/FORMAT.md");
-const VECTORS: &str = include_str!("../docs/vectors.json");
+const FORMAT: &str = include_str!("../spec/FORMAT.md");
+const VECTORS: &str = include_str!("../spec/vectors.json");
 
 /// Returns the cells of the rows of the table with this head, without backticks.
 fn rows(head: &str) -> Vec<Vec<String>> {

@@ -1,4 +1,4 @@
-//! The known answers of docs/vectors.json. FORMAT.md explains them. A program without this library writes them.
+//! The known answers of spec/vectors.json. FORMAT.md explains them. A program without this library writes them.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use imid::codec::{self, LINE_LEN};
 use imid::{IdParts, MessageId, SessionHash, SessionTag, SessionType};
 use serde_json::{Map, Value};
 
-const VECTORS: &str = include_str!("../docs/vectors.json");
+const VECTORS: &str = include_str!("../spec/vectors.json");
 
 /// One row of the file. It notes which of its members are read.
 struct Row<'a> {

@@ -1,6 +1,6 @@
 -- imid for ClickHouse 23.8 or later: message IDs in SQL, as functions of expressions. Tested with 26.9.
 --
--- An ID is a FixedString(10), or a String of 10 bytes. docs/FORMAT.md defines the bits:
+-- An ID is a FixedString(10), or a String of 10 bytes. spec/FORMAT.md defines the bits:
 --   timestamp (Unix ms) 42 | spin 12 | session type 4 | session hash 22
 --
 -- As usual in ClickHouse, NULL gives NULL and a text that is not an ID is an error. Functions of bytes do not check the length:

@@ -1,4 +1,4 @@
--- Tests the functions of install.sql with the known answers of docs/vectors.json. Run it in this folder:
+-- Tests the functions of install.sql with the known answers of spec/vectors.json. Run it in this folder:
 --   python ../embedded.py clickhouse
 -- A statement after a line "-- refused: ..." must fail with this message.
 CREATE DATABASE IF NOT EXISTS imid_test;

@@ -1,6 +1,6 @@
 -- imid for DuckDB 1.2 or later: message IDs in SQL, as macros.
 --
--- An ID is a BLOB of 10 bytes. docs/FORMAT.md defines the bits:
+-- An ID is a BLOB of 10 bytes. spec/FORMAT.md defines the bits:
 --   timestamp (Unix ms) 42 | spin 12 | session type 4 | session hash 22
 --
 -- As usual in DuckDB, NULL gives NULL and a text that is not an ID is an error. To get NULL instead:

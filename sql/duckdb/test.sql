@@ -1,7 +1,7 @@
--- Tests the macros of install.sql with the known answers of docs/vectors.json. Run it in this folder:
+-- Tests the macros of install.sql with the known answers of spec/vectors.json. Run it in this folder:
 --   python ../embedded.py duckdb
 -- A statement after a line "-- refused: ..." must fail with this message.
-CREATE TEMP TABLE file AS SELECT json FROM read_json('../../docs/vectors.json', columns = {json: 'JSON'}, records = false,
+CREATE TEMP TABLE file AS SELECT json FROM read_json('../../spec/vectors.json', columns = {json: 'JSON'}, records = false,
   maximum_object_size = 16777216);
 CREATE TEMP MACRO member(name) AS TABLE
   SELECT unnest(range(json_array_length(json, '$.' || name)::BIGINT)) AS n, json_extract(json, '$.' || name || '[' || n || ']') AS r FROM file;

@@ -3,7 +3,7 @@
 -- Run this file with the client `mariadb` or `mysql`, which know DELIMITER. uninstall.sql removes the functions; run it first
 -- to install a new version.
 --
--- An ID is a BINARY(10). docs/FORMAT.md defines the bits:
+-- An ID is a BINARY(10). spec/FORMAT.md defines the bits:
 --   timestamp (Unix ms) 42 | spin 12 | session type 4 | session hash 22
 --
 -- NULL gives NULL and a text that is not an ID is an error (SQLSTATE 22007). Functions of bytes do not check the length: a column is

@@ -11,7 +11,7 @@
 --   imid_session_tag_of(type, name)                         the session tag of a room. It takes 0.2 ms and more, so the room's row has it
 --   imid_pair_tag_of(a, b)                                  the session tag of a private conversation
 --
--- docs/STORES.md says how a transaction uses them, and docs/FORMAT.md defines the bits of an ID and the hash.
+-- docs/STORES.md says how a transaction uses them, and spec/FORMAT.md defines the bits of an ID and the hash.
 
 -- A stored function keeps the sql_mode and the character set of the connection that made it, so this file sets its own.
 SET @imid_sql_mode = @@sql_mode, @imid_client = @@character_set_client, @imid_results = @@character_set_results,

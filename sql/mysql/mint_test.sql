@@ -1,4 +1,4 @@
--- Tests mint.sql with new tables of tables.sql, and with docs/vectors.json, which ci/stores.sh puts into @vectors.
+-- Tests mint.sql with new tables of tables.sql, and with spec/vectors.json, which ci/stores.sh puts into @vectors.
 DROP PROCEDURE IF EXISTS imid_expect;
 DROP PROCEDURE IF EXISTS imid_expect_error;
 DELIMITER //

@@ -1,4 +1,4 @@
--- Tests the functions of install.sql with the known answers of docs/vectors.json, which ci/stores.sh puts into @vectors.
+-- Tests the functions of install.sql with the known answers of spec/vectors.json, which ci/stores.sh puts into @vectors.
 DROP PROCEDURE IF EXISTS imid_expect_refused;
 DROP PROCEDURE IF EXISTS imid_expect_none;
 DELIMITER //

@@ -2,7 +2,7 @@
 --
 -- Run this file in the schema that should have the functions; uninstall.sql removes them. It can be run again.
 --
--- An ID is a bytea of 10 bytes. docs/FORMAT.md defines the bits:
+-- An ID is a bytea of 10 bytes. spec/FORMAT.md defines the bits:
 --   timestamp (Unix ms) 42 | spin 12 | session type 4 | session hash 22
 --
 -- As usual in PostgreSQL, NULL gives NULL and a text that is not an ID is an error (22P02). Functions of bytes do not check

@@ -7,7 +7,7 @@
 --   imid_session_tag_of(type, name)                    the session tag of a room. It takes 0.2 ms and more, so the room's row has it
 --   imid_pair_tag_of(a, b)                             the session tag of a private conversation
 --
--- docs/STORES.md says how a transaction uses them, and docs/FORMAT.md defines the bits of an ID and the hash.
+-- docs/STORES.md says how a transaction uses them, and spec/FORMAT.md defines the bits of an ID and the hash.
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- XXH3 of 64 bits, with seed 0 and the default secret. 64 bits are a bigint, which has a sign and refuses to overflow, so sums and products

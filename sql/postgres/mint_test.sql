@@ -1,8 +1,8 @@
--- Tests mint.sql with the tables of tables.sql, and with docs/vectors.json. Run it with psql in this folder, in a database without these tables:
+-- Tests mint.sql with the tables of tables.sql, and with spec/vectors.json. Run it with psql in this folder, in a database without these tables:
 --   psql -v ON_ERROR_STOP=1 -f install.sql -f tables.sql -f mint.sql -f mint_test.sql
 \set ON_ERROR_STOP on
 -- A text in PostgreSQL cannot have a zero character.
-\set vectors `sed 's/\\u0000/\\u0001/g' ../../docs/vectors.json`
+\set vectors `sed 's/\\u0000/\\u0001/g' ../../spec/vectors.json`
 BEGIN;
 SET LOCAL client_min_messages = warning;
 SET LOCAL timezone = 'America/St_Johns';

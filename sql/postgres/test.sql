@@ -1,8 +1,8 @@
--- Tests the functions of install.sql with the known answers of docs/vectors.json. Run it with psql in this folder:
+-- Tests the functions of install.sql with the known answers of spec/vectors.json. Run it with psql in this folder:
 --   psql -v ON_ERROR_STOP=1 -f install.sql -f test.sql
 \set ON_ERROR_STOP on
 -- A text in PostgreSQL cannot have a zero character, so the texts with one have another control character.
-\set vectors `sed 's/\\u0000/\\u0001/g' ../../docs/vectors.json`
+\set vectors `sed 's/\\u0000/\\u0001/g' ../../spec/vectors.json`
 SELECT current_schema AS home \gset
 BEGIN;
 SET LOCAL client_min_messages = warning;

@@ -6,7 +6,7 @@
 --   sed 's/messages/YOUR_TABLE/g' install.sql | sqlite3 YOUR_FILE
 -- If the application stores the tag itself (SessionTag::to_u32), an insert is faster, and the column is not needed.
 --
--- An ID is a BLOB of 10 bytes. docs/FORMAT.md defines the bits:
+-- An ID is a BLOB of 10 bytes. spec/FORMAT.md defines the bits:
 --   timestamp (Unix ms) 42 | spin 12 | session type 4 | session hash 22
 -- The table should have CHECK (typeof(id) = 'blob' AND length(id) = 10): the columns of another value have no meaning.
 --

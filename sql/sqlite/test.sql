@@ -1,4 +1,4 @@
--- Tests the columns of install.sql with the known answers of docs/vectors.json. Run it in this folder:
+-- Tests the columns of install.sql with the known answers of spec/vectors.json. Run it in this folder:
 --   python ../embedded.py sqlite
 -- The function readfile is that of the command sqlite3.
 CREATE TEMP TABLE member AS SELECT list.key AS name, row.key AS n, row.value AS r FROM json_each(CAST(readfile('$VECTORS') AS TEXT)) AS list, json_each(CASE list.type WHEN 'array' THEN list.value ELSE '[]' END) AS row;

@@ -7,8 +7,8 @@ import { chromium } from "playwright-core";
 
 const repository = new URL("../../", import.meta.url);
 const url = pathToFileURL(process.env.PAGE ?? "imid.html").href;
-const vectors = JSON.parse(readFileSync(new URL("docs/vectors.json", repository), "utf8"));
-const dialects = JSON.parse(readFileSync(new URL("docs/dialects.json", repository), "utf8"));
+const vectors = JSON.parse(readFileSync(new URL("spec/vectors.json", repository), "utf8"));
+const dialects = JSON.parse(readFileSync(new URL("spec/dialects.json", repository), "utf8"));
 const axe = readFileSync(new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 const ID = "EUNC-Q8QJ-22GH-T3DD"; // 2025-11-20T19:10:00Z, GROUP, of FORMAT.md
 

@@ -1,10 +1,10 @@
-//! The guesses of docs/dialects.json. A program without this library writes them.
+//! The guesses of spec/dialects.json. A program without this library writes them.
 
 use imid_inspect::{Id, Scheme, identify_near, identify_text};
 use serde_json::Value;
 
 fn rows(member: &str) -> Vec<Value> {
-    let file: Value = serde_json::from_str(include_str!("../../../docs/dialects.json")).expect("the file is JSON");
+    let file: Value = serde_json::from_str(include_str!("../../../spec/dialects.json")).expect("the file is JSON");
     let rows = file[member].as_array().expect("a list of rows").clone();
     assert!(!rows.is_empty());
     rows

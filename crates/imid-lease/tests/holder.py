@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A holder of lanes on PostgreSQL and etcd, written from docs/PROTOCOL.md alone: holder.py URL FOLDER NAME BITS TAGS.
+"""A holder of lanes on PostgreSQL and etcd, written from spec/PROTOCOL.md alone: holder.py URL FOLDER NAME BITS TAGS.
 
 It appends IDs of the session tags TAGS (numbers, with commas between) to FOLDER/NAME-PID.ids, 10 bytes each, and releases its lane on
 SIGTERM. Numbers in parentheses are rules of the page. With IMID_HOLDER_NO_CEILING it mints past its ceiling, which no holder may.
@@ -105,7 +105,7 @@ def age_ms(since):
 
 
 class Grant:
-    """A lane with an acknowledged ceiling: the generator of its IDs (docs/GENERATOR.md), and what its keeper knows of its record."""
+    """A lane with an acknowledged ceiling: the generator of its IDs (spec/GENERATOR.md), and what its keeper knows of its record."""
 
     def __init__(self, key, bits, text, floor, ceiling):
         self.key, self.lane, self.width, self.floor, self.ceiling = key, int(key[-5:]), 4096 >> bits, floor, ceiling

@@ -1,4 +1,4 @@
-//! The engine as the driver of ci/lease/check.py, which judges it by the cases of docs/lease.json. The lines are in ci/lease/README.md.
+//! The engine as the driver of spec/lease/check.py, which judges it by the cases of spec/lease.json. The lines are in spec/lease/README.md.
 
 use std::io::{BufRead as _, Write as _};
 use std::process::Command;
@@ -118,7 +118,7 @@ impl Driver {
 }
 
 #[test]
-#[ignore = "ci/lease/check.py runs it"]
+#[ignore = "spec/lease/check.py runs it"]
 fn driver() {
     let mut driver = None;
     println!("\nready");
@@ -138,11 +138,11 @@ fn driver() {
 
 #[test]
 fn the_engine_does_what_the_cases_for_ports_say() {
-    let check = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ci/lease/check.py");
+    let check = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/lease/check.py");
     let has_python = Command::new("python3").arg("--version").output().is_ok();
     // A package does not have the cases.
     if !has_python || !std::path::Path::new(check).exists() {
-        writeln!(std::io::stderr(), "skipped: cases for ports: no Python, or no ci/lease/check.py").unwrap();
+        writeln!(std::io::stderr(), "skipped: cases for ports: no Python, or no spec/lease/check.py").unwrap();
         return;
     }
     let own = std::env::current_exe().unwrap();

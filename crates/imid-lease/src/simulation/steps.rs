@@ -1,4 +1,4 @@
-//! The steps of random schedules, for the TLA+ specification: `ci/spec.sh` has them written to a file, and spec/traces.py translates
+//! The steps of random schedules, for the TLA+ specification: `ci/spec.sh` has them written to a file, and spec/lease/traces.py translates
 //! them. A step is a line, whose fields are separated by tabs.
 
 use std::fmt::Write as _;

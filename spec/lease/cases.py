@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints docs/lease.json: what a holder must do, by docs/PROTOCOL.md. It does not use the library. `ci/lease.sh --write` writes it."""
+"""Prints spec/lease.json: what a holder must do, by spec/PROTOCOL.md. It does not use the library. `ci/lease.sh --write` writes it."""
 
 import json
 

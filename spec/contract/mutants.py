@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Breaks the generator of model.py in one place after the other. Cases of the broken rule must notice it.
 
-Each sentence of docs/GENERATOR.md has a mutant here, and each mutant a case in docs/generator.json with the number of its sentence
+Each sentence of spec/GENERATOR.md has a mutant here, and each mutant a case in spec/generator.json with the number of its sentence
 that fails. A line for each says the sentence, what is wrong, and the case; a table of all sentences follows. With --all every mutant
 runs every case, to see which cases are needed.
 """
@@ -18,7 +18,7 @@ import check
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 MODEL = (FOLDER / "model.py").read_text()
-DOCUMENT = (FOLDER.parents[1] / "docs/GENERATOR.md").read_text()
+DOCUMENT = (FOLDER.parent / "GENERATOR.md").read_text()
 
 # The sentence, what is wrong, and the patch: a text of model.py, and the text in its place.
 MUTANTS = [

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Judges a holder of any language by docs/lease.json: `check.py [--case TEXT] DRIVER [ARGUMENT...]`. The lines are in README.md.
+"""Judges a holder of any language by spec/lease.json: `check.py [--case TEXT] DRIVER [ARGUMENT...]`. The lines are in README.md.
 
 It is the store and the clock of the holder. Which lane is taken, when it reads and when exactly it writes is the holder's choice; what
 it writes and mints has bounds. With --case TEXT only the cases whose names contain it are run, and each line is shown.
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 
-FILE = pathlib.Path(__file__).resolve().parents[2] / "docs/lease.json"
+FILE = pathlib.Path(__file__).resolve().parents[1] / "lease.json"
 LANE = re.compile(r"imid-lease/1 lane version=(\d+) token=([0-9a-f]{16}) holder=(\S+) horizon=(\d+) ceiling=(\d+) (held|free|closed)")
 META = re.compile(r"imid-lease/1 meta version=1 token=([0-9a-f]{16}) layout=imid-80 bits=(\d+) era=1 floor=0 space=[0-9a-f-]{36}")
 STEP_MS, CALLS, SECONDS = 5, 100, 60

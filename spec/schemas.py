@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks vectors.json, dialects.json, generator.json and lease.json in docs/ against their schemas in docs/schema/, which it writes with --write.
+"""Checks vectors.json, dialects.json, generator.json and lease.json against their schemas in schema/, which it writes with --write.
 
 A name has one type in all rows of a file, and numbers fit a double: so typed languages can decode the files. Needs `jsonschema`.
 """
@@ -10,7 +10,7 @@ import sys
 
 import jsonschema
 
-DOCS = pathlib.Path(__file__).resolve().parents[1] / "docs"
+SPEC = pathlib.Path(__file__).resolve().parent
 STRING = {"type": "string"}
 NUMBER = {"type": "integer", "minimum": 0, "maximum": 2**53 - 1}
 BOOLEAN = {"type": "boolean"}
@@ -127,16 +127,16 @@ def schema(types, members):
 def main():
     for file, (types, members) in FILES.items():
         made = schema(types, members)
-        path, text = DOCS / "schema" / f"{file}.json", json.dumps(made, indent=1) + "\n"
+        path, text = SPEC / "schema" / f"{file}.json", json.dumps(made, indent=1) + "\n"
         if "--write" in sys.argv:
             path.parent.mkdir(exist_ok=True)
             path.write_text(text)
         elif path.read_text() != text:
-            sys.exit(f"schemas.py: {path.name} differs from the tables in ci/schemas.py")
+            sys.exit(f"schemas.py: {path.name} differs from the tables in schemas.py")
         jsonschema.Draft202012Validator.check_schema(made)
-        errors = list(jsonschema.Draft202012Validator(made).iter_errors(json.loads((DOCS / f"{file}.json").read_text())))
+        errors = list(jsonschema.Draft202012Validator(made).iter_errors(json.loads((SPEC / f"{file}.json").read_text())))
         for error in errors[:10]:
-            print(f"docs/{file}.json: {error.json_path}: {error.message}")
+            print(f"spec/{file}.json: {error.json_path}: {error.message}")
         if errors:
             sys.exit(1)
     print(f"{', '.join(FILES)}: each fits its schema")

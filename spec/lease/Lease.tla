@@ -1,5 +1,5 @@
 ------------------------------- MODULE Lease -------------------------------
-(* The lease protocol of docs/PROTOCOL.md; the numbers in comments are its rules. There is no clock: a process takes a lane, stops   *)
+(* The lease protocol of spec/PROTOCOL.md; the numbers in comments are its rules. There is no clock: a process takes a lane, stops   *)
 (* waiting for an answer, and chooses a ceiling whenever and however it likes. So uniqueness depends on no clock and no timeout.     *)
 (*                                                                                                                                   *)
 (* `Off` names a rule that is left out. ci/spec.sh checks that each one is needed.                                                   *)

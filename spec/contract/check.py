@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Judges a generator of any language by docs/generator.json: `check.py DRIVER [ARGUMENT...]`.
+"""Judges a generator of any language by spec/generator.json: `check.py DRIVER [ARGUMENT...]`.
 
 The driver reads one call per line on standard input, and writes one line for it on standard output, without delay. The calls and
 the answers are in README.md. With --case TEXT only the cases whose names contain it are run, and each line is shown.
@@ -13,7 +13,7 @@ import sys
 import threading
 from collections import Counter
 
-FILE = pathlib.Path(__file__).resolve().parents[2] / "docs/generator.json"
+FILE = pathlib.Path(__file__).resolve().parents[1] / "generator.json"
 DIGITS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 # A refusal of these kinds names the wait.
 NUMBERED = ("overload", "rollback", "skew")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs each statement of docs/PROTOCOL.md on the store that it is for: statements.py. `ci/holder.sh` starts the stores."""
+"""Runs each statement of spec/PROTOCOL.md on the store that it is for: statements.py. `ci/holder.sh` starts the stores."""
 
 import os
 import pathlib
@@ -8,7 +8,7 @@ import sys
 import time
 import urllib.parse
 
-PAGE = (pathlib.Path(__file__).resolve().parent.parent / "docs/PROTOCOL.md").read_text()
+PAGE = (pathlib.Path(__file__).resolve().parents[1] / "PROTOCOL.md").read_text()
 
 
 def block(heading, language):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints docs/generator.json: what a generator must do, by docs/GENERATOR.md. It does not use the library.
+"""Prints spec/generator.json: what a generator must do, by spec/GENERATOR.md. It does not use the library.
 
 `./contract.sh --write` writes the file.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The rules of docs/GENERATOR.md in short Python, and a driver for check.py. It shares no code with the library.
+"""The rules of spec/GENERATOR.md in short Python, and a driver for check.py. It shares no code with the library.
 
 The number of the rule stands beside the line that follows it. mutants.py breaks these lines one by one.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints docs/dialects.json. It follows docs/DIALECTS.md and does not use the library, so that the two check each other.
+"""Prints spec/dialects.json. It follows spec/DIALECTS.md and does not use the library, so that the two check each other.
 
 Needs `xxhash` from PyPI. ci/vectors.sh installs it, runs this and compares the result with the file.
 """
