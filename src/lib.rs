@@ -169,6 +169,11 @@ mod session;
 
 mod id;
 
+#[cfg(any(feature = "std", target_has_atomic = "64"))]
+mod seed;
+
+mod after;
+
 #[cfg(target_has_atomic = "64")]
 mod sync;
 
@@ -197,6 +202,7 @@ pub mod dialect;
 
 mod integrations;
 
+pub use after::AfterOptions;
 pub use id::{IdParts, MessageId};
 pub use session::{SessionHash, SessionTag, SessionType};
 

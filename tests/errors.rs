@@ -8,7 +8,9 @@ use std::path::Path;
 
 use imid::clock::ClockError;
 use imid::dialect::DialectError;
-use imid::error::{LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError, UuidError};
+use imid::error::{
+    AfterError, LengthError, LineError, ParseError, ParseSessionTypeError, RangeError, TimeRangeError, UuidError,
+};
 use imid::generator::{BuildError, GenerateError, ObserveError};
 use imid::{IdParts, MessageId, SessionHash, SessionTag, SessionType, codec};
 
@@ -273,6 +275,7 @@ macro_rules! sizes {
 sizes! {
     "clock::ClockError" ClockError: 16,
     "dialect::DialectError" DialectError: 16,
+    "error::AfterError" AfterError: 24,
     "error::LengthError" LengthError: 16,
     "error::LineError" LineError: 24,
     "error::ParseError" ParseError: 16,

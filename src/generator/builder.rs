@@ -2,13 +2,14 @@
 
 use core::time::Duration;
 
+use super::Generator;
 use super::error::{BuildError, BuildKind};
 use super::policy::{Policy, millis};
 use super::take::Core;
-use super::{Generator, seed};
 use crate::clock::SystemClock;
 use crate::id::MessageId;
 use crate::layout::{SPIN_BITS, TIMESTAMP_MAX};
+use crate::seed;
 use crate::stamp::{Origin, Shape};
 
 /// A share of the spins: those whose top `bits` are `index`. Up to 2^`bits` hosts can mint for one session at the same time, each with

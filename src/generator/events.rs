@@ -5,12 +5,12 @@
 
 use super::error::{GenerateKind, ObserveError};
 use super::policy::Policy;
-use super::seed;
 use super::take::Core;
 use super::timeline::fresh;
 use super::words::{NOT_STARTED, raise};
 use crate::clock::{Clock, ClockError};
 use crate::fork;
+use crate::seed;
 use crate::stamp::Origin;
 use crate::sync::Ordering;
 

@@ -9,7 +9,6 @@ mod events;
 mod models;
 mod policy;
 mod refusal;
-mod seed;
 mod take;
 mod timeline;
 mod words;
@@ -26,6 +25,8 @@ use self::policy::millis;
 use self::take::Core;
 use crate::clock::{Clock, SystemClock};
 use crate::id::MessageId;
+#[cfg(feature = "std")]
+use crate::seed;
 use crate::session::SessionTag;
 #[cfg(feature = "std")]
 use crate::wait::retry_within;

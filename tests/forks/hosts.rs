@@ -29,6 +29,7 @@ pub(super) fn all() -> Vec<Trial> {
         a_reading_past_all_time_is_an_error_in_every_child
         a_generator_without_a_lane_goes_on_in_every_child
         the_default_generator_forks
+        every_copy_of_a_process_draws_numbers_of_its_own
     }
 }
 
@@ -336,4 +337,21 @@ fn the_default_generator_forks() {
     assert!(all[0][0].timestamp_ms() < child[0].timestamp_ms());
     all.push(child);
     assert_distinct(&all);
+}
+
+/// A child inherits what its parent draws random numbers from. If it drew the same ones, both would make the same IDs for two rooms of one
+/// tag, again and again.
+fn every_copy_of_a_process_draws_numbers_of_its_own() {
+    let draw = || (0..1_000).map(|_| MessageId::after(None, hot(), T).unwrap()).collect::<Vec<_>>();
+    draw();
+    for way in ways() {
+        let children: Vec<_> = (0..2).map(|_| way.copy(draw)).collect();
+        let mut all = vec![draw()];
+        all.extend(children.into_iter().map(Child::ids));
+        for (a, b) in [(0, 1), (0, 2), (1, 2)] {
+            let equal = all[a].iter().zip(&all[b]).filter(|(a, b)| a == b).count();
+            // 0.24 are expected.
+            assert!(equal < 10, "{way:?}: {equal} of 1,000 equal draws of processes {a} and {b}");
+        }
+    }
 }

@@ -1,13 +1,15 @@
-//! The seed of a process: it makes two hosts begin their milliseconds at different counters.
+//! Random numbers: the seed of a generator, which makes two hosts begin their milliseconds at different counters, and the steps of
+//! [`MessageId::after`](crate::MessageId::after).
 
 /// Whether the system has something to draw a seed from. wasm32-unknown-unknown has no clock and no random numbers: two tabs of
 /// a browser would draw one seed.
-pub(super) const CAN_DRAW: bool = cfg!(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))));
+#[cfg(target_has_atomic = "64")]
+pub(crate) const CAN_DRAW: bool = cfg!(all(feature = "std", not(all(target_family = "wasm", target_os = "unknown"))));
 
 /// Draws a seed. Hosts, processes, siblings of one fork and generators get different ones, as far as the system can tell them
 /// apart.
 #[cfg(all(feature = "std", not(loom), not(all(target_family = "wasm", target_os = "unknown"))))]
-pub(super) fn draw(previous: u64) -> u64 {
+pub(crate) fn draw(previous: u64) -> u64 {
     use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
     // WASI has no process IDs, and asking for one panics.
@@ -32,7 +34,7 @@ fn mixed(
 
 /// Computes the next seed from the previous one. The builder requires a first one where none is drawn. A model must be repeatable.
 #[cfg(any(not(feature = "std"), loom, all(target_family = "wasm", target_os = "unknown")))]
-pub(super) const fn draw(previous: u64) -> u64 {
+pub(crate) const fn draw(previous: u64) -> u64 {
     crate::stamp::mix(previous)
 }
 
