@@ -119,6 +119,8 @@ def schema(types, members):
     rows = {member: row(names) for member, names in members.items()}
     lists = {member: {"type": "array", "minItems": 1, "items": rows[member]} for member in rows if member != "step"}
     head = {"$schema": {"type": "string"}, "version": {"const": 1}}
+    if "names" in members:
+        head["xxh3_secret"] = {"type": "string", "pattern": "^[0-9a-f]{384}$"}
     made = {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "properties": head | lists}
     made |= {"required": list(made["properties"]), "additionalProperties": False}
     return made | ({"$defs": {"step": rows["step"]}} if "step" in rows else {})

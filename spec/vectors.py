@@ -11,6 +11,8 @@ import uuid
 
 import xxhash
 
+import xxh3 as own
+
 DIGITS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 DASHES = (4, 9, 14)
 WHITE_SPACE = "\t\n\v\f\r "
@@ -41,7 +43,13 @@ def uuid_of(integer):
 
 
 def xxh3(name):
-    return xxhash.xxh3_64_intdigest(name.encode())
+    return xxh3_of(name.encode())
+
+
+def xxh3_of(data):
+    hashed = xxhash.xxh3_64_intdigest(data)
+    assert own.xxh3(data) == hashed, f"xxh3.py differs for {data}"
+    return hashed
 
 
 def hash_of(name):
@@ -593,7 +601,7 @@ def main():
         assert len(keys) == len(set(keys)), f"{member} has a row twice"
 
     # One row per line, so that a diff shows the changed rows. Only ASCII, so that editors do not change it.
-    members = ['"$schema": "schema/vectors.json"', '"version": 1']
+    members = ['"$schema": "schema/vectors.json"', '"version": 1', f'"xxh3_secret": "{own.SECRET.hex()}"']
     members += (f"{json.dumps(member)}: [\n" + ",\n".join(map(json.dumps, list_)) + "\n]" for member, list_ in rows.items())
     sys.stdout.write("{\n" + ",\n".join(members) + "\n}\n")
 

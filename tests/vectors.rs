@@ -79,7 +79,7 @@ macro_rules! vectors {
         fn every_member_of_the_file_has_a_test() {
             let file: Value = serde_json::from_str(VECTORS).expect("the file is JSON");
             let members: BTreeSet<&str> = file.as_object().expect("an object").keys().map(String::as_str).collect();
-            assert_eq!(members, BTreeSet::from(["$schema", "version", $(stringify!($member)),*]));
+            assert_eq!(members, BTreeSet::from(["$schema", "version", "xxh3_secret", $(stringify!($member)),*]));
             assert_eq!(file["version"], 1);
         }
     };
@@ -323,5 +323,18 @@ mod check {
         };
         assert_eq!(error.index(), row.number::<usize>("line"), "{lines:?}");
         assert_eq!(error.error().position(), row.number::<usize>("position"), "{lines:?}");
+    }
+}
+
+/// For ports whose language has no library of XXH3.
+#[test]
+fn the_secret_is_that_of_xxh3() {
+    let file: Value = serde_json::from_str(VECTORS).expect("the file is JSON");
+    let digits = file["xxh3_secret"].as_str().expect("a string").as_bytes();
+    let byte = |pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap();
+    let secret: Vec<u8> = digits.chunks(2).map(byte).collect();
+    for name in ["", "a", "abcd", &"n".repeat(16), &"n".repeat(128), &"n".repeat(240), &"n".repeat(2_048)] {
+        let hashed = xxhash_rust::xxh3::xxh3_64_with_secret(name.as_bytes(), &secret);
+        assert_eq!(hashed, xxhash_rust::xxh3::xxh3_64(name.as_bytes()), "{name}");
     }
 }
