@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use imid::clock::{Clock, ClockError};
 
-use crate::engine::clock_judgement::{self, Holders, Known, Reading, time_of};
+use crate::engine::clock_judgement::{self, Known, Reading, time_of};
+use crate::options::TrustedClock;
 
 /// The value of `believed` until a time is believed.
 const UNKNOWN: i64 = i64::MIN;
@@ -28,6 +29,8 @@ struct Belief {
     near_from_ms: AtomicU64,
     near_to_ms: AtomicU64,
     max_skew_ms: u64,
+    /// Whose time is taken where the two differ at the start.
+    trusted: Option<TrustedClock>,
     known: Mutex<Known>,
     /// The offset of the time that is believed, for threads that find the lock taken.
     believed: AtomicI64,
@@ -41,11 +44,12 @@ impl<C> BelievedClock<C> {
 }
 
 impl<C: Clock> BelievedClock<C> {
-    pub(crate) fn new(clock: C, max_skew_ms: u64) -> Self {
+    pub(crate) fn new(clock: C, max_skew_ms: u64, trusted: Option<TrustedClock>) -> Self {
         let belief = Belief {
             near_from_ms: AtomicU64::new(u64::MAX),
             near_to_ms: AtomicU64::new(0),
             max_skew_ms,
+            trusted,
             known: Mutex::new(Known::default()),
             believed: AtomicI64::new(UNKNOWN),
         };
@@ -81,25 +85,21 @@ impl<C: Clock> BelievedClock<C> {
         Some(offset.saturating_sub(clock_judgement::offset(wall, monotonic_ms())))
     }
 
-    /// Returns whether the store's time is far from this clock, so that the holders of lanes vote ([`Known::vote`]).
+    /// Returns whether the store's time is far from this clock, and nobody has said which of the two is right.
     pub(crate) fn is_in_doubt(&self) -> bool {
         let wall_ms = self.clock.refresh().ok();
         self.judge(wall_ms);
-        wall_ms.is_some() && self.belief.known.lock().is_ok_and(|known| known.good.is_none() && known.store.is_some())
+        let is_apart = |known: &Known| known.good.is_none() && known.store.is_some();
+        self.belief.trusted.is_none()
+            && wall_ms.is_some()
+            && self.belief.known.lock().is_ok_and(|known| is_apart(&known))
     }
 
-    /// Lets the holders of lanes vote. Returns whether they have decided.
-    pub(crate) fn hear(&self, holders: &Holders) -> bool {
-        let reading = Reading { wall_ms: self.clock.refresh().ok(), mono_ms: monotonic_ms() };
-        let Ok(mut known) = self.belief.known.lock() else { return true };
-        let is_decided = known.vote(reading, self.belief.max_skew_ms, holders);
-        // ORDERING: as in `set_store`.
-        self.belief.believed.store(known.believed().unwrap_or(UNKNOWN), Ordering::Relaxed);
-        is_decided
-    }
-
-    /// Sets the offset of the store's time.
+    /// Sets the offset of the store's time, unless this process's clock is the one to trust.
     pub(crate) fn set_store(&self, offset: i64) {
+        if self.belief.trusted == Some(TrustedClock::Process) {
+            return;
+        }
         // A forked child never comes here, so the lock is free soon.
         if let Ok(mut known) = self.belief.known.lock() {
             known.hear(offset, self.belief.max_skew_ms);
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn a_jump_is_not_the_time() {
         let manual = ManualClock::new(T);
-        let clock = BelievedClock::new(&manual, 5_000);
+        let clock = BelievedClock::new(&manual, 5_000, None);
         assert_eq!(clock.judged_ms(), Ok(T));
         manual.set(T + 4_000);
         assert_eq!(clock.judged_ms(), Ok(T + 4_000));
@@ -230,7 +230,7 @@ mod tests {
     fn a_clock_that_is_wrong_from_the_start_is_not_believed_while_another_thread_judges() {
         for wrong in [T - 3_600_000, T + 3_600_000] {
             let manual = ManualClock::new(wrong);
-            let clock = BelievedClock::new(&manual, 5_000);
+            let clock = BelievedClock::new(&manual, 5_000, None);
             clock.set_store(offset(T, monotonic_ms()));
             let _judging = clock.belief.known.lock().unwrap();
             assert!(!clock.accepts(wrong));
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn short_steps_do_not_lead_past_the_skew_from_the_stores_time() {
         let manual = ManualClock::new(T);
-        let clock = BelievedClock::new(&manual, 3_600_000);
+        let clock = BelievedClock::new(&manual, 3_600_000, None);
         clock.set_store(offset(T, monotonic_ms()));
         for (step, is_time) in [(3_000_000, true), (4_000_000, false), (6_000_000, false), (2_000_000, true)] {
             manual.set(T + step);
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn a_jump_toward_a_store_whose_time_is_wrong_is_not_the_time() {
         let manual = ManualClock::new(T);
-        let clock = BelievedClock::new(&manual, 5_000);
+        let clock = BelievedClock::new(&manual, 5_000, None);
         clock.set_store(offset(T, monotonic_ms()));
         assert_eq!(clock.judged_ms(), Ok(T));
         clock.set_store(offset(T + 3_600_000, monotonic_ms()));
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn a_jump_back_is_measured_from_the_present_time() {
         let manual = ManualClock::new(T);
-        let clock = BelievedClock::new(&manual, 50);
+        let clock = BelievedClock::new(&manual, 50, None);
         assert_eq!(clock.judged_ms(), Ok(T));
         std::thread::sleep(std::time::Duration::from_millis(60));
         assert!(!clock.accepts(T - 45), "it should be 60 ms later");
@@ -289,7 +289,7 @@ mod tests {
     fn a_clock_that_is_not_followed_is_shown_with_the_time_that_is_believed() {
         SCRIPTED_MS.set(Some(1_000));
         let manual = ManualClock::new(T);
-        let clock = BelievedClock::new(&manual, 5_000);
+        let clock = BelievedClock::new(&manual, 5_000, None);
         assert_eq!(clock.not_followed(), None);
         manual.set(T + 5_000);
         assert_eq!(clock.not_followed(), None);
@@ -304,7 +304,7 @@ mod tests {
     fn a_reading_near_the_believed_time_is_no_jump_even_if_it_is_far_from_the_stores_time() {
         SCRIPTED_MS.set(Some(1_000));
         let manual = ManualClock::new(T);
-        let clock = BelievedClock::new(&manual, 5_000);
+        let clock = BelievedClock::new(&manual, 5_000, None);
         clock.set_store(offset(T, 1_000));
         manual.set(T + 1_000);
         assert_eq!(clock.judged_ms(), Ok(T + 1_000));

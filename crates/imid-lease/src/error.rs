@@ -29,6 +29,8 @@ pub(crate) enum LeaseKind {
     /// Of worker IDs, which have no such option.
     #[error("worker IDs are too far ahead of the clock: correct the clock")]
     WorkerClock { retry_after: Duration },
+    #[error("{}", differ(*.store_ahead_ms))]
+    ClocksDiffer { store_ahead_ms: i64, retry_after: Duration },
     #[error("lease has run out and the register does not answer: retry in {} ms", .retry_after.as_millis())]
     Silent { retry_after: Duration },
     #[error("lease is used up until its next renewal: retry in {} ms", .retry_after.as_millis())]
@@ -59,6 +61,7 @@ impl LeaseError {
             | LeaseKind::NoLane { retry_after }
             | LeaseKind::Clock { retry_after }
             | LeaseKind::WorkerClock { retry_after }
+            | LeaseKind::ClocksDiffer { retry_after, .. }
             | LeaseKind::Silent { retry_after }
             | LeaseKind::UsedUp { retry_after } => Some(retry_after),
             _ => None,
@@ -79,10 +82,11 @@ impl LeaseError {
         matches!(self.0, LeaseKind::NoLane { .. })
     }
 
-    /// Returns whether no lane was taken because all free lanes are far ahead of the clock: see
-    /// [`LaneOptions::accept_far_lanes`](crate::LaneOptions::accept_far_lanes).
+    /// Returns whether no lane was taken because of a clock: all free lanes are far ahead of it
+    /// ([`LaneOptions::accept_far_lanes`](crate::LaneOptions::accept_far_lanes)), or it differs from the store's
+    /// ([`LaneOptions::trust`](crate::LaneOptions::trust)).
     pub const fn is_clock(self) -> bool {
-        matches!(self.0, LeaseKind::Clock { .. } | LeaseKind::WorkerClock { .. })
+        matches!(self.0, LeaseKind::Clock { .. } | LeaseKind::WorkerClock { .. } | LeaseKind::ClocksDiffer { .. })
     }
 
     /// Returns whether there is no lane yet, or the ceiling is reached, because the register does not answer.
@@ -151,7 +155,7 @@ pub(crate) enum OpenKind {
     #[error("cannot read the register: {0}")]
     Format(String),
     #[error("no lane is free: {held} of {lanes} are held")]
-    NoLane { held: usize, lanes: u32 },
+    NoLane { held: u32, lanes: u32 },
     #[error(
         "expected lanes at most {} s ahead of the clock, found {} s: correct the clock{}",
         seconds(*.most_ms), seconds(*.found_ms), or_accept(*.can_accept)
@@ -162,11 +166,9 @@ pub(crate) enum OpenKind {
          one of them{}",
         seconds(*.most_ms), seconds(*.found_ms), or_accept(*.can_accept)
     )]
-    NoNearLane { most_ms: u64, found_ms: u64, held: usize, lanes: u32, can_accept: bool },
-    #[error(
-        "the clock and the store's time differ, and the holders of lanes are watched for up to 10 s to see which is right"
-    )]
-    Judging,
+    NoNearLane { most_ms: u64, found_ms: u64, held: u32, lanes: u32, can_accept: bool },
+    #[error("{}", differ(*.store_ahead_ms))]
+    ClocksDiffer { store_ahead_ms: i64 },
     #[error("register did not answer in {} ms: {cause}", .waited.as_millis())]
     Silent { waited: Duration, cause: String },
     #[error("register refuses this process: {0}")]
@@ -183,6 +185,14 @@ pub(crate) enum OpenKind {
     Undescribed(String),
     #[error("cannot start the thread that keeps the lease")]
     Thread(#[source] std::io::Error),
+}
+
+/// What to do about two clocks that differ.
+fn differ(store_ahead_ms: i64) -> String {
+    let (by, is) = (seconds(store_ahead_ms.unsigned_abs()), if store_ahead_ms < 0 { "behind" } else { "ahead of" });
+    format!(
+        "store's clock is {by} s {is} this process's: correct the wrong one, or name the right one with the option `trust`"
+    )
 }
 
 /// How to continue where lanes are far ahead of the clock. Worker IDs have no such setting.
@@ -207,14 +217,11 @@ impl OpenError {
         matches!(self.0, OpenKind::Register(_) | OpenKind::Silent { .. } | OpenKind::Refused(_))
     }
 
-    /// Returns whether waiting does not help. Only three conditions can resolve themselves: a register that does not answer, lanes
-    /// that are all held, and a clock that is being compared with the holders'. A clock that is behind can be corrected, but not by
-    /// waiting here.
+    /// Returns whether waiting does not help. Only two conditions can resolve themselves: a register that does not answer, and lanes
+    /// that are all held. A clock that is wrong can be corrected, but not by waiting here.
     pub const fn is_permanent(&self) -> bool {
         match &self.0 {
-            OpenKind::Silent { .. } | OpenKind::Judging | OpenKind::NoLane { .. } | OpenKind::NoNearLane { .. } => {
-                false
-            }
+            OpenKind::Silent { .. } | OpenKind::NoLane { .. } | OpenKind::NoNearLane { .. } => false,
             OpenKind::Register(error) => error.is_permanent(),
             _ => true,
         }
@@ -228,10 +235,11 @@ impl OpenError {
     /// Returns whether all lanes, or all that no process holds, are further ahead of the clock than the horizon and
     /// [`max_skew`](crate::LaneOptions::max_skew) explain. This clock is behind, or another process has minted with a clock
     /// that was ahead. [`accept_far_lanes`](crate::LaneOptions::accept_far_lanes) accepts it; [`LeasedGenerator::open_file`] shows how for a file.
+    /// Or this clock and the store's differ by more than `max_skew`, and [`trust`](crate::LaneOptions::trust) names neither.
     ///
     /// [`LeasedGenerator::open_file`]: crate::LeasedGenerator::open_file
     pub const fn is_clock(&self) -> bool {
-        matches!(self.0, OpenKind::Clock { .. } | OpenKind::NoNearLane { .. })
+        matches!(self.0, OpenKind::Clock { .. } | OpenKind::NoNearLane { .. } | OpenKind::ClocksDiffer { .. })
     }
 
     /// Returns whether the register went back to an earlier state while it was opened.
@@ -293,6 +301,10 @@ mod tests {
                 "lanes are too far ahead of the clock: correct the clock, or accept the lead with LaneOptions::accept_far_lanes",
             ),
             (LeaseKind::WorkerClock { retry_after }, "worker IDs are too far ahead of the clock: correct the clock"),
+            (
+                LeaseKind::ClocksDiffer { store_ahead_ms: -7_500, retry_after },
+                "store's clock is 7.5 s behind this process's: correct the wrong one, or name the right one with the option `trust`",
+            ),
             (LeaseKind::Silent { retry_after }, "lease has run out and the register does not answer: retry in 250 ms"),
             (LeaseKind::UsedUp { retry_after }, "lease is used up until its next renewal: retry in 250 ms"),
         ] {
@@ -351,6 +363,11 @@ mod tests {
                 true,
             ),
             (OpenKind::Refused("no such user".into()), "register refuses this process: no such user", true),
+            (
+                OpenKind::ClocksDiffer { store_ahead_ms: 3_600_000 },
+                "store's clock is 3600 s ahead of this process's: correct the wrong one, or name the right one with the option `trust`",
+                false,
+            ),
             (OpenKind::Closed, "lease is closed", false),
             (OpenKind::Forked, "lease belongs to the parent process: open another one after the fork", false),
             (OpenKind::Reverted("lanes/meta".into()), "register went back while it was opened, at lanes/meta", false),

@@ -176,7 +176,7 @@ where
     {
         let LaneOptions { clock, settings } = options;
         let (space, name) = settings.check()?;
-        let clock = BelievedClock::new(clock, millis(settings.max_skew));
+        let clock = BelievedClock::new(clock, millis(settings.max_skew), settings.trusted);
         let lane_bits = space.bits();
         // This also finds invalid settings, which the keeper could not report.
         let before = build(&clock, &settings, lane_bits, Grant { lane: 0, floor_ms: 0, ceiling_ms: 0 })?;

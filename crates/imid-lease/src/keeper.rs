@@ -17,7 +17,7 @@ use crate::engine::{Config, Grant, Phase};
 use crate::error::{OpenError, OpenKind};
 use crate::register::{Register, SharedRegister};
 use crate::space::Space;
-use crate::state::State;
+use crate::state::{Start, State};
 use work::Kept;
 
 /// Mints under the grants of one engine. All calls come from the keeper's thread.
@@ -124,7 +124,8 @@ impl Keeper {
     ) -> impl FnMut() -> ControlFlow<Result<(), OpenError>, Instant> + 'a {
         let mut until_known = within(time, move || {
             let state = self.state(lease);
-            let is_known = state.is_refused || state.far_ahead.is_some_and(|far| far.are_all);
+            let differs = matches!(state.start, Start::ClocksDiffer(_));
+            let is_known = state.is_refused || differs || state.far_ahead.is_some_and(|far| far.are_all);
             (state.status.phase != Phase::Seeking || is_known).then_some(state)
         });
         move || {

@@ -57,10 +57,9 @@ impl Next {
     }
 }
 
-/// A list, and the monotonic times of its request and of its answer.
+/// A list, and the monotonic time of its answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Listed {
-    pub(crate) asked_ms: u64,
     pub(crate) answered_ms: u64,
     pub(crate) records: Result<Listing, ListError>,
 }
@@ -303,7 +302,6 @@ impl Rota {
     fn list(&mut self, prefix: String, numbers: VecDeque<u64>) {
         let Some(&first) = numbers.front() else { return };
         let before = self.listings.get(&prefix).cloned().unwrap_or_default();
-        let asked_ms = monotonic_ms();
         let Some(records) = self.call(first, |job| job.list(&before)) else {
             // It has panicked. The others see what the register says then.
             return self.wait(numbers);
@@ -311,7 +309,7 @@ impl Rota {
         if let Ok(records) = &records {
             self.listings.insert(prefix, records.clone());
         }
-        let listed = Listed { asked_ms, answered_ms: monotonic_ms(), records };
+        let listed = Listed { answered_ms: monotonic_ms(), records };
         self.given = Some(Given { listed, numbers, written: Vec::new() });
     }
 

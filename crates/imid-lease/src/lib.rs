@@ -40,7 +40,7 @@
 //! | a process is paused, and its lane is taken | it uses what is left below its ceiling, then takes another lane |
 //! | all lanes are held | an error with `retry_after`, until a lane is given back or its holder has not renewed it for its horizon |
 //! | a clock jumps by more than [`max_skew`](LaneOptions::max_skew) | the jump is not followed. If the store has no clock, a forward jump is believed after a minute |
-//! | a process starts with a wrong clock, or the store has one | the store's time is used, if it has one, unless more live holders agree with the process's clock. If that is wrong too, **the IDs have the wrong time** and are still unique |
+//! | a process starts with a wrong clock, or the store has one | an error that says by how much they differ, until they agree or [`trust`](LaneOptions::trust) names one of them. If the store has no clock or both are wrong, **the IDs have the wrong time** and are still unique |
 //! | all lanes are further ahead of the clock than the horizon and `max_skew` explain: this clock is behind, or another one was ahead | an error at the start ([`OpenError::is_clock`]), unless [`accept_far_lanes`](LaneOptions::accept_far_lanes) is set; a wait if other processes hold near lanes |
 //! | a process forks | the child mints nothing and does not use its parent's connection |
 //! | the register is restored from a backup | its processes notice at the next renewal and stop minting permanently. Run [`admin::recover`] while none runs |
@@ -78,8 +78,7 @@
 //!
 //! # Cost
 //!
-//! A lease, idle or busy, is written once per quarter of the horizon: 0.4 writes per second with the default of 10 s. A process
-//! lists its space once per minute, or once in as many seconds as the space has records, for [`Status::others`]. A lost lane
+//! A lease, idle or busy, is written once per quarter of the horizon: 0.4 writes per second with the default of 10 s. A lost lane
 //! costs about 512 bytes plus 128 bytes per stripe until the generator is dropped. A leased generator adds two loads and two
 //! compares to each ID; see `benches/leased.rs`.
 
@@ -103,13 +102,13 @@ mod clock;
 
 mod error;
 
+mod identity;
+
 mod state;
 
 mod options;
 
 pub mod telemetry;
-
-mod survey;
 
 mod keeper;
 
@@ -127,9 +126,9 @@ pub mod segment;
 pub use engine::Phase;
 pub use error::{LeaseError, OpenError};
 pub use generator::LeasedGenerator;
-pub use options::{LaneOptions, OptionsError};
+pub use options::{LaneOptions, OptionsError, TrustedClock};
 pub use register::{Promise, Register, RegisterError};
-pub use state::{Others, Status};
+pub use state::Status;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

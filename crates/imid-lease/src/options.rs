@@ -57,6 +57,13 @@ macro_rules! shared_setters {
             self
         }
 
+        /// Names the clock to trust if this process's and the store's differ by more than [`max_skew`](Self::max_skew) at the start.
+        /// By default that is an error ([`OpenError::is_clock`](crate::OpenError::is_clock)) that says by how much, until they agree.
+        pub fn trust(mut self, clock: crate::TrustedClock) -> Self {
+            self.settings.trusted = Some(clock);
+            self
+        }
+
         /// Sets the largest clock error that is tolerated: a step, or a difference from the store's time. Default: 5 s.
         #[doc = $max_skew]
         pub fn max_skew(mut self, skew: Duration) -> Self {
@@ -93,6 +100,16 @@ pub(crate) struct Settings {
     pub(crate) max_lead: Duration,
     pub(crate) accept_far_lanes: bool,
     pub(crate) must_exist: bool,
+    pub(crate) trusted: Option<TrustedClock>,
+}
+
+/// A clock to trust where two differ: see [`LaneOptions::trust`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TrustedClock {
+    /// This process's. The store's time is shown ([`Status::store_ahead_ms`](crate::Status::store_ahead_ms)) and not used.
+    Process,
+    /// The store's, until this process's clock agrees with it.
+    Store,
 }
 
 impl LaneOptions {
@@ -107,6 +124,7 @@ impl LaneOptions {
             max_lead: Duration::from_secs(1),
             accept_far_lanes: false,
             must_exist: false,
+            trusted: None,
         };
         Self { clock: SystemClock, settings }
     }

@@ -23,13 +23,11 @@ pub struct Status {
     /// The UUID of the register, or `None` until it is read. All spaces of a register show the same one. It is written once, so a
     /// copy of a register has it as well.
     pub register_id: Option<String>,
-    /// What other processes have in the space, or `None` until it is read.
-    pub others: Option<Others>,
     /// How many lanes or worker IDs the space has.
     pub lanes: u32,
-    /// How far ahead of the clock a process that takes a lane now would start: where the nearest lane starts, as of the last
-    /// look at the register; zero if one is not ahead. `None` until it was read.
-    pub nearest_lane: Option<Duration>,
+    /// How many of them were held when this process last listed them, this process's included: when it looked for its lane. `None`
+    /// before that.
+    pub held_lanes: Option<u32>,
     /// How many milliseconds the store's clock was ahead of this process's when it was last asked, or `None` if the store has
     /// no clock. Negative if it was behind. Beyond [`max_skew`](crate::LaneOptions::max_skew), one of the two is wrong.
     pub store_ahead_ms: Option<i64>,
@@ -59,37 +57,12 @@ pub struct Status {
 }
 
 impl Status {
-    /// Returns whether three quarters of the lanes are taken, as of the last look at the register. Once all are, a new process
-    /// waits, so add lanes first (`imid lane resize`). A space with a single lane is for a single process; this is `false` for it.
+    /// Returns whether three quarters of the lanes were held when this process last listed them ([`held_lanes`](Self::held_lanes)). Once
+    /// all are, a new process waits, so add lanes first (`imid lane resize`). A space with a single lane is for a single process; this
+    /// is `false` for it.
     pub fn is_nearly_full(&self) -> bool {
-        let own = usize::from(self.phase == Phase::Holding);
-        let held = self.others.map_or(0, |others| others.lanes) + own;
-        self.lanes > 1 && held * 4 >= self.lanes as usize * 3
+        self.lanes > 1 && self.held_lanes.is_some_and(|held| held * 4 >= self.lanes * 3)
     }
-
-    /// Returns whether each lane begins more than a second ahead of the clock, as of the last look at the register. A process that
-    /// crashes now continues ahead of the clock, and so do the rooms in which it mints. Have as many lanes as processes, times one
-    /// plus the crashes of each per horizon (`imid lane resize`). For a space with a single lane, this is `false`.
-    pub fn lacks_near_lanes(&self) -> bool {
-        self.lanes > 1 && self.nearest_lane.is_some_and(|ahead| ahead > Duration::from_secs(1))
-    }
-}
-
-/// What other processes have in a space, as of the last look at the register.
-///
-/// A process looks while it searches for a lane. While it holds one it looks once per minute, or once in as many seconds as
-/// the space has records if that is longer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct Others {
-    /// How many lanes they held with a ceiling ahead of this clock. They could mint in these.
-    pub lanes: usize,
-    /// How far the furthest of their ceilings was ahead of this clock; zero if none was. The lanes that they had given back
-    /// count as well: the IDs of such a lane end there. More than the longest horizon and `max_skew` together means that a
-    /// clock is wrong, or was.
-    pub lead: Duration,
-    /// How long ago the look was.
-    pub age: Duration,
 }
 
 /// How far the keeper has got since it was started.
@@ -97,8 +70,8 @@ pub struct Others {
 pub(crate) enum Start {
     /// The register has not answered.
     Asking,
-    /// The clock and the store's time differ, and the holders of lanes are watched.
-    Judging,
+    /// The store's clock is this many milliseconds ahead of this process's, and nobody has said which of the two is right.
+    ClocksDiffer(i64),
     Answered,
 }
 
@@ -111,7 +84,6 @@ pub(crate) struct State {
     pub(crate) next_ms: u64,
     /// The monotonic time at which a lane can be taken, if no one gives one back before.
     pub(crate) next_time_out_ms: Option<u64>,
-    pub(crate) held_by_others: usize,
     pub(crate) far_ahead: Option<FarAhead>,
     pub(crate) start: Start,
     /// Whether the last call has failed with a permanent error.
@@ -119,8 +91,6 @@ pub(crate) struct State {
     /// Whether the lease was given back, or there was none.
     pub(crate) is_given_back: bool,
     pub(crate) renewed_at_ms: Option<u64>,
-    /// The monotonic time at which the others were read.
-    pub(crate) surveyed_at_ms: u64,
     /// The first Unix millisecond after the last ID; 0 if there is none.
     pub(crate) used_until_ms: u64,
     /// Whether the options of the lease can accept lanes that are far ahead.
@@ -134,9 +104,8 @@ impl State {
             space: config.space.name().clone(),
             space_id: None,
             register_id: None,
-            others: None,
             lanes: config.space.lane_count(),
-            nearest_lane: None,
+            held_lanes: None,
             store_ahead_ms: None,
             is_new_register: false,
             promise,
@@ -155,13 +124,11 @@ impl State {
             stopped: None,
             next_ms: 0,
             next_time_out_ms: None,
-            held_by_others: 0,
             far_ahead: None,
             start: Start::Asking,
             is_refused: false,
             is_given_back: true,
             renewed_at_ms: None,
-            surveyed_at_ms: 0,
             used_until_ms: 0,
             can_accept_lead: config.space.has_generator_lanes(),
         }
@@ -178,6 +145,9 @@ impl State {
         let retry_after = until(self.next_ms);
         Some(match (&self.stopped, self.status.phase, &self.status.last_error) {
             (Some(stopped), ..) => stopped.into(),
+            (_, Phase::Seeking, _) if let Start::ClocksDiffer(store_ahead_ms) = self.start => {
+                LeaseKind::ClocksDiffer { store_ahead_ms, retry_after }
+            }
             (_, Phase::Seeking, _) if self.start != Start::Answered => LeaseKind::Opening { retry_after },
             (_, Phase::Seeking, None) if self.far_ahead.is_some() && self.can_accept_lead => {
                 LeaseKind::Clock { retry_after }
@@ -201,10 +171,13 @@ impl State {
             (Some(Stopped::NoSpace), _) => OpenKind::NoSpace(space.name().to_string()),
             (Some(Stopped::Undescribed { key }), _) => OpenKind::Undescribed(key.clone()),
             (Some(Stopped::Closed), _) => OpenKind::Closed,
+            (None, _) if let Start::ClocksDiffer(store_ahead_ms) = self.start => {
+                OpenKind::ClocksDiffer { store_ahead_ms }
+            }
             (None, Some(cause)) if self.is_refused => OpenKind::Refused(cause.clone()),
             (None, Some(cause)) => OpenKind::Silent { waited, cause: cause.clone() },
             (None, None) if let Some(FarAhead { found_ms, most_ms, are_all }) = self.far_ahead => {
-                let (held, lanes) = (self.held_by_others, space.lane_count());
+                let (held, lanes) = (self.status.held_lanes.unwrap_or(0), space.lane_count());
                 let can_accept = space.has_generator_lanes();
                 if are_all {
                     OpenKind::Clock { most_ms, found_ms, can_accept }
@@ -212,11 +185,10 @@ impl State {
                     OpenKind::NoNearLane { most_ms, found_ms, held, lanes, can_accept }
                 }
             }
-            (None, None) if self.start == Start::Judging => OpenKind::Judging,
             (None, None) if self.start == Start::Asking => {
                 OpenKind::Silent { waited, cause: "its first call is still under way".into() }
             }
-            (None, None) => OpenKind::NoLane { held: self.held_by_others, lanes: space.lane_count() },
+            (None, None) => OpenKind::NoLane { held: self.status.held_lanes.unwrap_or(0), lanes: space.lane_count() },
         };
         kind.into()
     }
@@ -233,7 +205,6 @@ impl State {
             // The last ID is in the millisecond before.
             lead: Duration::from_millis(now_ms.map_or(0, |now| self.used_until_ms.saturating_sub(now + 1))),
             last_renewal: self.renewed_at_ms.map(ago),
-            others: self.status.others.map(|others| Others { age: ago(self.surveyed_at_ms), ..others }),
             ..self.status.clone()
         }
     }
@@ -268,34 +239,17 @@ mod tests {
     }
 
     #[test]
-    fn near_lanes_are_those_of_the_next_second() {
-        for (bits, nearest_ms, lacks) in [
-            (3, None, false),
-            (3, Some(0), false),
-            (3, Some(1_000), false),
-            (3, Some(1_001), true),
-            (0, Some(9_000), false),
-        ] {
-            let status = Status { nearest_lane: nearest_ms.map(Duration::from_millis), ..status(bits) };
-            assert_eq!(status.lacks_near_lanes(), lacks, "{bits} bits, {nearest_ms:?} ms");
-        }
-    }
-
-    #[test]
     fn a_space_is_nearly_full_at_three_quarters() {
-        for (bits, others, phase, is_nearly_full) in [
-            (4, 11, Phase::Holding, true),
-            (4, 10, Phase::Holding, false),
-            (4, 12, Phase::Seeking, true),
-            (4, 11, Phase::Seeking, false),
-            (1, 0, Phase::Holding, false),
-            (1, 1, Phase::Holding, true),
-            (0, 0, Phase::Holding, false),
+        for (bits, held, is_nearly_full) in [
+            (4, Some(12), true),
+            (4, Some(11), false),
+            (4, None, false),
+            (1, Some(1), false),
+            (1, Some(2), true),
+            (0, Some(1), false),
         ] {
-            let mut status = status(bits);
-            status.phase = phase;
-            status.others = Some(Others { lanes: others, lead: Duration::ZERO, age: Duration::ZERO });
-            assert_eq!(status.is_nearly_full(), is_nearly_full, "{bits} bits, {others} others, {phase:?}");
+            let status = Status { held_lanes: held, ..status(bits) };
+            assert_eq!(status.is_nearly_full(), is_nearly_full, "{bits} bits, {held:?} held");
         }
     }
 
@@ -312,10 +266,11 @@ mod tests {
         let opening = Some(LeaseKind::Opening { retry_after });
         let is_silent = Some(LeaseKind::Silent { retry_after });
         let no_lane = |ms| Some(LeaseKind::NoLane { retry_after: wait(ms) });
+        let differ = Some(LeaseKind::ClocksDiffer { store_ahead_ms: -9, retry_after });
         let (clock, worker_clock) = (LeaseKind::Clock { retry_after }, LeaseKind::WorkerClock { retry_after });
         for (kind, phase, start, error, far_ahead, time_out_ms, expected) in [
             (&lanes, Phase::Seeking, Start::Asking, None, None, None, opening),
-            (&lanes, Phase::Seeking, Start::Judging, silent, far, None, opening),
+            (&lanes, Phase::Seeking, Start::ClocksDiffer(-9), silent, far, None, differ),
             (&lanes, Phase::Seeking, Start::Answered, None, far, None, Some(clock)),
             (&workers, Phase::Seeking, Start::Answered, None, far, None, Some(worker_clock)),
             (&lanes, Phase::Seeking, Start::Answered, silent, far, None, is_silent),
@@ -355,12 +310,13 @@ mod tests {
             (Some("down"), true, far(true), Start::Asking, "register refuses this process: down"),
             (Some("down"), false, far(true), Start::Asking, &format!("{silent}down")),
             (None, true, far(true), Start::Asking, &all_far),
-            (None, false, far(false), Start::Judging, &no_near_lane),
-            (None, false, None, Start::Judging, "the clock and the store's time differ"),
+            (None, false, far(false), Start::Answered, &no_near_lane),
+            (None, false, None, Start::ClocksDiffer(3_600_000), "store's clock is 3600 s ahead of this process's"),
             (None, false, None, Start::Asking, &no_answer),
             (None, false, None, Start::Answered, "no lane is free: 3 of 16 are held"),
         ] {
-            let mut state = State { is_refused, far_ahead, start, held_by_others: 3, ..state.clone() };
+            let mut state = State { is_refused, far_ahead, start, ..state.clone() };
+            state.status.held_lanes = Some(3);
             state.status.last_error = error.map(String::from);
             let why = |state: &State| state.why_not_open(&space, Duration::from_millis(250)).to_string();
             assert!(why(&state).starts_with(expected), "{}", why(&state));

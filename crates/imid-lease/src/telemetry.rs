@@ -9,7 +9,7 @@
 //! | `imid_lease_lane` | gauge | the lane that was granted last |
 //! | `imid_lease_seconds_left` | gauge | how far the ceiling is ahead of the clock |
 //! | `imid_lease_lead_seconds` | gauge | how far the latest ID is ahead of the clock; 0 if it is not |
-//! | `imid_lease_nearest_lane_seconds` | gauge | how far ahead of the clock a process that takes a lane now would start; absent until the lanes are read, and in a space with one lane |
+//! | `imid_lease_store_ahead_seconds` | gauge | how far the store's clock is ahead of this process's, negative if it is behind; absent if the store has none |
 //! | `imid_lease_weak` | gauge | 1 if the register can lose acknowledged writes, else 0; absent until it was asked |
 //! | `imid_lease_renewals_total` | counter | acknowledged writes |
 //! | `imid_lease_lost_total` | counter | leases that were lost to other processes |
@@ -114,8 +114,9 @@ mod gauges {
         }
         gauge!("imid_lease_seconds_left", labels.iter()).set(status.time_left.as_secs_f64());
         gauge!("imid_lease_lead_seconds", labels.iter()).set(status.lead.as_secs_f64());
-        if let Some(ahead) = status.nearest_lane.filter(|_| status.lanes > 1) {
-            gauge!("imid_lease_nearest_lane_seconds", labels.iter()).set(ahead.as_secs_f64());
+        if let Some(ahead_ms) = status.store_ahead_ms {
+            #[expect(clippy::cast_precision_loss, reason = "for people")]
+            gauge!("imid_lease_store_ahead_seconds", labels.iter()).set(ahead_ms as f64 / 1_000.0);
         }
         // The settings of a server are not known before its first answer.
         if state.start == Start::Answered {
@@ -148,7 +149,7 @@ mod gauges {
             LeaseKind::Generate(_) => "generator",
             LeaseKind::Opening { .. } => "opening",
             LeaseKind::NoLane { .. } => "no_lane",
-            LeaseKind::Clock { .. } | LeaseKind::WorkerClock { .. } => "clock",
+            LeaseKind::Clock { .. } | LeaseKind::WorkerClock { .. } | LeaseKind::ClocksDiffer { .. } => "clock",
             LeaseKind::Silent { .. } => "silent",
             LeaseKind::UsedUp { .. } => "used_up",
             LeaseKind::Reverted => "reverted",

@@ -28,7 +28,7 @@ use listing::Found;
 pub(crate) use listing::Listing;
 pub use messages::Phase;
 pub(crate) use messages::{Action, Config, FarAhead, Grant, Moment, Outcome, Reply, Silence, Stopped};
-pub(crate) use seek::{FRESH_MS, first_wait_ms};
+pub(crate) use seek::FRESH_MS;
 
 /// The least time between two attempts to write.
 pub(crate) const MIN_GAP_MS: u64 = 100;
@@ -141,6 +141,8 @@ pub(crate) struct Engine {
     used_until_ms: u64,
     acknowledged_at_ms: Option<u64>,
     attempted_at_ms: Option<u64>,
+    /// How many lanes were held when they were last listed, and the one that was taken since.
+    held_lanes: Option<u32>,
     /// The longest horizon of this process and of the records as they were last listed.
     longest_horizon_ms: u64,
     /// Of all calls, and of writes alone: a store can refuse these and answer reads, as when its disk is full.
@@ -184,6 +186,7 @@ pub(crate) struct Engine {
 impl Engine {
     pub(crate) fn new(config: Config) -> Self {
         Self {
+            held_lanes: None,
             longest_horizon_ms: config.horizon_ms,
             config,
             meta: None,
@@ -425,9 +428,9 @@ impl Engine {
         self.next_ms
     }
 
-    /// Returns how many lanes other processes hold, as they were last read.
-    pub(crate) fn held_by_others(&self) -> usize {
-        self.seen.iter().filter(|seen| seen.held().is_some()).count()
+    /// Returns how many lanes were held when they were last listed.
+    pub(crate) fn held_lanes(&self) -> Option<u32> {
+        self.held_lanes
     }
 }
 

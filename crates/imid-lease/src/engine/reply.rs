@@ -108,6 +108,8 @@ impl Engine {
         self.acknowledged.insert(lane, record);
         self.unanswered = None;
         (self.waits, self.races, self.tries) = (0, 0, 0);
+        let was_held = self.seen.get(usize::from(lane)).is_some_and(|seen| seen.held().is_some());
+        self.held_lanes = self.held_lanes.map(|held| held + u32::from(!was_held));
         // They are listed again before the next lane is taken, and take much memory.
         self.seen = Vec::new();
         self.step = Step::Seal(AfterSeal::Start(Box::new(taken)));

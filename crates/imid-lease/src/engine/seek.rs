@@ -29,7 +29,7 @@ const RACE_MS: u64 = 1_000;
 pub(crate) const FRESH_MS: u64 = 1_000;
 
 /// Returns the least wait between two lists of a space.
-pub(crate) fn first_wait_ms(space: &Space) -> u64 {
+fn first_wait_ms(space: &Space) -> u64 {
     (FIRST_WAIT_MS * u64::from(space.lane_count())).max(POLL_MS)
 }
 
@@ -95,6 +95,7 @@ impl Engine {
                 return self.stop(why);
             }
         }
+        self.held_lanes = u32::try_from(self.seen.iter().filter(|seen| seen.held().is_some()).count()).ok();
         (self.tries, self.confirmed) = (0, None);
         let lanes = u64::from(self.config.space.lane_count());
         let wait_ms = self.grown(first_wait_ms(&self.config.space) * lanes.div_ceil(MANY_LANES), self.waits);

@@ -28,7 +28,7 @@ fn grant(lane: u16, floor_ms: u64) -> Grant {
 fn tenant() -> (LaneTenant<Standing, 1>, Standing) {
     SCRIPTED_MS.set(Some(1_000));
     let (manual, settings, lane_bits) = (Arc::new(ManualClock::new(T)), LaneOptions::new().settings, 4);
-    let clock = BelievedClock::new(Arc::clone(&manual), millis(settings.max_skew));
+    let clock = BelievedClock::new(Arc::clone(&manual), millis(settings.max_skew), settings.trusted);
     let inner = Inner {
         before: build(&clock, &settings, lane_bits, Grant { ceiling_ms: 0, ..grant(0, 0) }).unwrap(),
         first: OnceLock::new(),

@@ -10,9 +10,10 @@ use crate::changes::lock;
 use crate::clock::{SCRIPTED_MS, monotonic_ms};
 use crate::engine::{Listing, Stopped};
 use crate::keeper_thread::{Job, Listed, Next};
+use crate::options::TrustedClock;
 use crate::record::{LaneRecord, Name};
 use crate::register::{MemoryRegister, Promise, RegisterError};
-use crate::state::{Others, Start};
+use crate::state::Start;
 
 const T: u64 = 1_795_204_812_345;
 const HORIZON_MS: u64 = 10_000;
@@ -127,6 +128,10 @@ struct Stage {
 impl Stage {
     /// A keeper of some leases, at the time 1 s, over a register that has the time of the script.
     fn new(memory: &MemoryRegister, bits: u32, names: &[&str]) -> Self {
+        Self::trusting(None, memory, bits, names)
+    }
+
+    fn trusting(trusted: Option<TrustedClock>, memory: &MemoryRegister, bits: u32, names: &[&str]) -> Self {
         SCRIPTED_MS.set(Some(SCRIPTED_MS.get().unwrap_or(1_000)));
         let script = Arc::new(Script::default());
         let space = Space::lanes(bits).unwrap();
@@ -145,7 +150,7 @@ impl Stage {
         let states = leases.iter().map(|lease| State::new(&lease.config, Promise::Strong)).collect();
         let (background, owner) = Background::in_thread(Arc::default(), states);
         let register = ScriptedRegister(memory.clone(), Arc::clone(&script));
-        let clock = BelievedClock::new(ScriptedClock(Arc::clone(&script)), SKEW_MS);
+        let clock = BelievedClock::new(ScriptedClock(Arc::clone(&script)), SKEW_MS, trusted);
         let kept = Kept::new(register, clock, space, leases, owner);
         Self { script, memory: memory.clone(), background, kept }
     }
@@ -157,9 +162,8 @@ impl Stage {
             if next != Next::List {
                 return next;
             }
-            let asked_ms = monotonic_ms();
             let records = self.kept.list(&Listing::default());
-            self.kept.take_list(&Listed { asked_ms, answered_ms: monotonic_ms(), records });
+            self.kept.take_list(&Listed { answered_ms: monotonic_ms(), records });
         }
     }
 
@@ -215,9 +219,9 @@ fn a_start_and_an_idle_lease_make_few_calls() {
     assert_eq!(keeper.kept.take_written(), [""; 0]);
     assert_eq!(keeper.kept.prefix(), "lanes/");
     keeper.run_until(1_000 + 600_000);
-    // Every quarter of the horizon, every 10 s, and every minute.
+    // Every quarter of the horizon, and every 10 s.
     let counts = keeper.counts(["write lanes/1/00000", "raise", "time", "list", "read register", "seal", "start 0"]);
-    assert_eq!(counts, [240, 240, 60, 10, 0, 0, 0]);
+    assert_eq!(counts, [240, 240, 60, 0, 0, 0, 0]);
 }
 
 #[test]
@@ -235,14 +239,13 @@ fn the_state_says_what_was_found_and_granted() {
     assert_eq!(status.space_id, Some(space_id));
     assert_eq!(status.register_id, crate::admin::register_id(&mut memory.clone()).unwrap());
     assert_eq!((status.store_ahead_ms, status.is_new_register), (Some(200), true));
-    assert_eq!(status.others, Some(Others { lanes: 0, lead: Duration::ZERO, age: Duration::ZERO }));
-    assert_eq!(status.nearest_lane, Some(Duration::ZERO));
+    assert_eq!(status.held_lanes, Some(1));
     assert_eq!(status.ceiling_ms, Some(T + 1_000 + HORIZON_MS));
     assert_eq!((status.renewals, status.lost, status.last_error.clone()), (1, 0, None));
-    assert_eq!((state.stopped.clone(), state.far_ahead, state.held_by_others), (None, None, 0));
+    assert_eq!((state.stopped.clone(), state.far_ahead), (None, None));
     assert_eq!((state.next_ms, state.next_time_out_ms), (3_500, None));
     assert_eq!((state.start, state.is_refused, state.is_given_back), (Start::Answered, false, false));
-    assert_eq!((state.renewed_at_ms, state.surveyed_at_ms), (Some(1_000), 1_000));
+    assert_eq!(state.renewed_at_ms, Some(1_000));
 
     // Another process finds the first one.
     let mut second = Stage::new(&memory, 1, &["b"]);
@@ -250,8 +253,7 @@ fn the_state_says_what_was_found_and_granted() {
     let state = second.state();
     assert!(!state.status.is_new_register);
     assert_eq!(state.status.lane, Some(1 - lane));
-    let lead = Duration::from_millis(HORIZON_MS);
-    assert_eq!(state.status.others, Some(Others { lanes: 1, lead, age: Duration::ZERO }));
+    assert_eq!(state.status.held_lanes, Some(2));
 
     // A third one finds no lane, and says when the next one can be taken.
     let mut third = Stage::new(&memory, 1, &["c"]);
@@ -261,7 +263,7 @@ fn the_state_says_what_was_found_and_granted() {
         "{next:?}"
     );
     let state = third.state();
-    assert_eq!((state.status.phase, state.held_by_others), (Phase::Seeking, 2));
+    assert_eq!((state.status.phase, state.status.held_lanes), (Phase::Seeking, Some(2)));
     assert_eq!(state.next_time_out_ms, Some(1_000 + HORIZON_MS));
     assert!(state.is_given_back);
 }
@@ -335,73 +337,27 @@ fn a_time_that_cannot_be_read_takes_a_tenth_of_the_time() {
     assert_eq!(keeper.counts(["time", "raise"]), [10, 36]);
 }
 
-/// A register with one holder, whose ceiling is this far ahead of the time of the script, and with a store whose time is an hour behind.
-fn in_doubt(holder_ahead_ms: i64) -> Stage {
-    let memory = MemoryRegister::new();
-    let mut holder = Stage::new(&memory, 1, &["holder"]);
-    holder.script.clock_ahead_ms.store(holder_ahead_ms, Ordering::Relaxed);
-    holder.script.set_store(holder_ahead_ms);
-    holder.work();
-    let keeper = Stage::new(&memory, 1, &["a"]);
-    keeper.script.set_store(-HOUR_MS);
-    // It has no thread either, and stays silent.
-    std::mem::forget(holder);
-    keeper
-}
-
 #[test]
-fn the_lanes_are_listed_with_pauses_while_clocks_are_judged() {
-    let mut keeper = in_doubt(0);
-    let next = keeper.work();
-    assert_eq!(next, Next::Sleep { until_ms: 1_075, is_seeking: true });
-    assert_eq!(keeper.done(), ["list", "time", "list"]);
-    let state = keeper.state();
-    assert_eq!((state.start, state.next_ms), (Start::Judging, 1_075));
-    assert_eq!(keeper.work(), next, "it was woken early");
-    assert_eq!(keeper.done(), [""; 0]);
-    // A silent holder may be alive for half of its horizon.
-    keeper.run_until(5_999);
-    assert_eq!(keeper.counts(["list", "write lanes/1/00000", "write lanes/1/00001"]), [66, 0, 0]);
-    keeper.run_until(8_000);
-    let state = keeper.state();
-    assert_eq!((state.status.phase, state.start), (Phase::Holding, Start::Answered));
-    assert_eq!(
-        state.status.ceiling_ms.unwrap() / 1_000,
-        (T + 6_000 + HORIZON_MS - 3_600_000) / 1_000,
-        "the store's time"
-    );
-}
-
-#[test]
-fn a_store_that_fails_while_clocks_are_judged_keeps_no_lease_from_a_lane() {
-    let mut keeper = in_doubt(0);
-    let mut lists = 0;
-    loop {
-        match keeper.kept.proceed() {
-            Next::List => {
-                lists += 1;
-                // The watch begins again each time, so it would never end.
-                keeper.memory.set_down(lists % 2 == 0);
-                let (asked_ms, records) = (monotonic_ms(), keeper.kept.list(&Listing::default()));
-                keeper.kept.take_list(&Listed { asked_ms, answered_ms: asked_ms, records });
-                keeper.memory.set_down(false);
-            }
-            Next::Sleep { until_ms, is_seeking: true } => SCRIPTED_MS.set(Some(until_ms)),
-            Next::Sleep { .. } => break,
-            Next::End => panic!("it has ended"),
+fn no_lane_is_taken_while_the_clocks_differ_and_one_is_as_soon_as_they_agree() {
+    for (store_ahead_ms, is_trusted) in [(HOUR_MS, false), (-HOUR_MS, false), (HOUR_MS, true), (500, false)] {
+        SCRIPTED_MS.set(Some(1_000));
+        let trusted = is_trusted.then_some(TrustedClock::Process);
+        let mut keeper = Stage::trusting(trusted, &MemoryRegister::new(), 0, &["a"]);
+        keeper.script.set_store(store_ahead_ms);
+        if is_trusted || store_ahead_ms == 500 {
+            keeper.work();
+            assert_eq!(keeper.state().status.ceiling_ms, Some(T + 1_000 + HORIZON_MS), "this process's time");
+            continue;
         }
+        keeper.run_until(60_000);
+        assert_eq!(keeper.counts(["list", "write lanes/1/00000"])[1], 0);
+        let state = keeper.state();
+        assert_eq!((state.status.phase, state.start), (Phase::Seeking, Start::ClocksDiffer(store_ahead_ms)));
+        assert_eq!(state.status.store_ahead_ms, Some(store_ahead_ms));
+        keeper.script.set_store(0);
+        keeper.run_until(62_000);
+        assert_eq!((keeper.state().status.phase, keeper.state().start), (Phase::Holding, Start::Answered));
     }
-    assert_eq!((keeper.state().status.phase, keeper.state().start), (Phase::Holding, Start::Answered));
-    assert!(monotonic_ms() < 1_000 + HORIZON_MS / 4, "it took {} ms", monotonic_ms() - 1_000);
-}
-
-#[test]
-fn nothing_is_judged_where_the_clocks_agree() {
-    let mut keeper = in_doubt(0);
-    keeper.script.set_store(500);
-    keeper.work();
-    assert_eq!(keeper.state().status.phase, Phase::Holding);
-    assert_eq!(keeper.counts(["list"]), [1]);
 }
 
 #[test]
@@ -500,8 +456,6 @@ fn leases_of_one_keeper_take_turns_and_end_together() {
     let phases: Vec<_> = keeper.states().iter().map(|state| state.status.phase).collect();
     assert_eq!(phases, [Phase::Holding, Phase::Holding, Phase::Seeking]);
     assert_eq!(until_ms, keeper.states().iter().map(|state| state.next_ms).min().unwrap());
-    let others = keeper.state().status.others.unwrap();
-    assert_eq!(others.lanes, 0, "lanes of this process");
     // The third one waits for lanes of this process, which renews them.
     keeper.run_until(60_000);
     let phases: Vec<_> = keeper.states().iter().map(|state| (state.status.phase, state.status.lost)).collect();
@@ -522,7 +476,7 @@ fn a_lane_that_was_lost_is_one_of_others() {
     assert!(matches!(keeper.work(), Next::Sleep { is_seeking: true, .. }));
     let state = keeper.state();
     assert_eq!((state.status.phase, state.status.lost, state.is_given_back), (Phase::Lost, 1, true));
-    assert_eq!(state.status.others.unwrap().lanes, 1);
+    assert_eq!(state.status.held_lanes, Some(1));
 }
 
 #[test]

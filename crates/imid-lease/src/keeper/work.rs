@@ -7,17 +7,19 @@ use imid::clock::Clock;
 use super::{KeeperOwner, Lease, Tenant};
 use crate::background::FIRST_WAIT_MS;
 use crate::clock::{BelievedClock, monotonic_ms};
-use crate::engine::clock_judgement::Holders;
 use crate::engine::{self, Action, Engine, Listing, Moment, Outcome, Phase, Reply, Silence, Stopped};
+use crate::identity::Identity;
 use crate::keeper_thread::{Job, ListError, Listed, Next};
 use crate::register::{Register, RegisterError, call_for};
 use crate::space::Space;
 use crate::state::Start;
-use crate::survey::Survey;
 use crate::telemetry;
 
 /// How often the store is asked for its time.
 const STORE_TIME_MS: u64 = 10_000;
+
+/// The same while its clock and this one differ.
+const DOUBT_MS: u64 = 1_000;
 
 /// One lease of the thread.
 struct Running {
@@ -65,21 +67,6 @@ impl<R: Register> Store<R> {
     }
 }
 
-/// Whose clock is right, where the store's time and this one differ at the start.
-#[derive(Default)]
-struct Judgement {
-    /// Nothing is left to find out: the store's time is near the clock, the holders of lanes have voted, or IDs may have a time
-    /// already, which does not jump.
-    is_made: bool,
-    /// Watched until then.
-    holders: Holders,
-    /// When they are listed again.
-    look_at_ms: u64,
-    is_listing: bool,
-    /// The list has failed, so the lease continues first.
-    has_failed: bool,
-}
-
 /// What the thread works on.
 struct Work<R, C> {
     store: Store<R>,
@@ -89,9 +76,10 @@ struct Work<R, C> {
     ask_time_at_ms: Option<u64>,
     knows_store_time: bool,
     store_ahead_ms: Option<i64>,
-    judgement: Judgement,
-    /// Of the space of all leases.
-    survey: Survey,
+    /// The clocks agree, or IDs have a time already, which does not jump.
+    is_clock_settled: bool,
+    space: Space,
+    identity: Identity,
     /// The lease whose turn it is, and when the first one of those before it wants to continue.
     turn: usize,
     next_ms: Option<u64>,
@@ -124,7 +112,7 @@ impl<R: Register, C: Clock + Send + Sync> Job for Kept<R, C> {
     }
 
     fn prefix(&self) -> String {
-        self.work.survey.space().prefix()
+        self.work.space.prefix()
     }
 
     fn list(&mut self, before: &Listing) -> Result<Listing, ListError> {
@@ -172,8 +160,9 @@ impl<R: Register, C: Clock> Work<R, C> {
             ask_time_at_ms: Some(0),
             knows_store_time: false,
             store_ahead_ms: None,
-            judgement: Judgement::default(),
-            survey: Survey::new(space),
+            is_clock_settled: false,
+            space,
+            identity: Identity::default(),
             turn: 0,
             next_ms: None,
             has_begun: false,
@@ -248,13 +237,7 @@ impl<R: Register, C: Clock> Work<R, C> {
     fn take_list(&mut self, listed: &Listed, owner: &KeeperOwner) {
         let error = listed.records.as_ref().err().map(|error| (error.text.clone(), error.is_permanent));
         self.store.note(owner, error);
-        if std::mem::take(&mut self.judgement.is_listing) {
-            return self.judge(listed, owner);
-        }
         let at = Moment { mono_ms: listed.answered_ms, ..self.moment(self.turn) };
-        if let Ok(records) = &listed.records {
-            self.survey.note(at, records);
-        }
         // The time of the answer: what was done since is not in the list.
         let listed = listed.records.clone().map_err(|_| Silence);
         self.leases[self.turn].engine.reply(at, Reply::Listed(listed));
@@ -274,7 +257,7 @@ impl<R: Register, C: Clock> Work<R, C> {
                 if self.store.is_answered && self.store.last_error.is_none() {
                     self.ask_time();
                 }
-                if let Some(next) = self.judge_store() {
+                if let Some(next) = self.wait_for_clocks(owner) {
                     return next;
                 }
             }
@@ -360,45 +343,33 @@ impl<R: Register, C: Clock> Work<R, C> {
     /// Looks at what the status shows and no engine needs, if the store answers.
     fn look_around(&mut self, at: Moment, random: u128, owner: &KeeperOwner) {
         if self.store.is_answered && self.store.last_error.is_none() {
-            self.survey.look(at, &mut self.store.register, random, || owner.is_closing());
+            self.identity.look(at.mono_ms, &mut self.store.register, random, || owner.is_closing());
         }
     }
 
-    /// Lets the holders of lanes decide whose clock is right, where the store's time and the clock differ at the start. Returns
-    /// what to do until they have; `None` if there is nothing to decide.
-    fn judge_store(&mut self) -> Option<Next> {
+    /// Takes no lane while the store's clock and this one differ at the start. Returns what to do until they agree.
+    fn wait_for_clocks(&mut self, owner: &KeeperOwner) -> Option<Next> {
         let is_granted = self.leases.iter().any(|it| it.engine.grant().is_some());
-        if self.judgement.is_made || !self.knows_store_time && !is_granted {
+        if self.is_clock_settled || !self.knows_store_time && !is_granted {
             return None;
         }
-        self.judgement.is_made = is_granted || !self.clock.is_in_doubt();
-        // A store that fails now and then must not keep a lease from a lane.
-        if self.judgement.is_made || std::mem::take(&mut self.judgement.has_failed) {
+        self.is_clock_settled = is_granted || !self.clock.is_in_doubt();
+        if self.is_clock_settled {
             return None;
         }
-        // Calls that find no worker ID wake this thread earlier.
-        if monotonic_ms() < self.judgement.look_at_ms {
-            return Some(Next::sleep(self.judgement.look_at_ms));
-        }
-        self.judgement.is_listing = true;
-        Some(Next::List)
-    }
-
-    /// Looks at the holders of lanes.
-    fn judge(&mut self, listed: &Listed, owner: &KeeperOwner) {
-        let judgement = &mut self.judgement;
-        let Ok(records) = &listed.records else {
-            judgement.holders.miss();
-            judgement.has_failed = true;
-            return;
-        };
-        let lanes = self.survey.lanes(records).into_iter().flatten().map(|(lane, record)| (lane, record.clone()));
-        judgement.holders.see(listed.asked_ms, listed.answered_ms, lanes);
-        judgement.is_made = self.clock.hear(&judgement.holders);
-        judgement.look_at_ms = monotonic_ms() + engine::first_wait_ms(self.survey.space());
+        let until_ms = monotonic_ms() + DOUBT_MS;
+        self.ask_time_at_ms = Some(until_ms);
+        let start = Start::ClocksDiffer(self.store_ahead_ms.unwrap_or(0));
         for state in owner.state().iter_mut() {
-            (state.start, state.next_ms) = (Start::Judging, judgement.look_at_ms);
+            (state.start, state.next_ms) = (start, until_ms);
+            state.status.store_ahead_ms = self.store_ahead_ms;
         }
+        owner.announce();
+        for lease in 0..self.leases.len() {
+            let state = owner.state()[lease].clone();
+            telemetry::record_lease(&state, || self.clock.believed_ms());
+        }
+        Some(Next::sleep(until_ms))
     }
 
     /// Asks the store for its time, if it is due.
@@ -438,9 +409,6 @@ impl<R: Register, C: Clock> Work<R, C> {
             told.state(lane, engine.counts().0, &promise, engine.stopped());
         }
         let used_until_ms = self.leases[lease].tenant.used_until_ms();
-        let own = self.leases.iter().filter(|it| it.engine.phase() != Phase::Lost);
-        let own: Vec<_> = own.filter_map(|it| it.engine.grant()).map(|grant| grant.lane).collect();
-        let others = self.survey.others(&own);
         let Running { engine, is_new_register, .. } = &self.leases[lease];
         let mut states = owner.state();
         let published = &mut states[lease];
@@ -450,10 +418,9 @@ impl<R: Register, C: Clock> Work<R, C> {
         let shown = &mut published.status;
         shown.phase = engine.phase();
         shown.space_id = engine.space_id().map(str::to_owned);
-        shown.register_id = self.survey.register_id().map(str::to_owned);
+        shown.register_id = self.identity.register_id().map(str::to_owned);
         shown.store_ahead_ms = self.store_ahead_ms;
-        shown.others = others.map(|(others, _)| others);
-        shown.nearest_lane = self.survey.nearest_lane();
+        shown.held_lanes = engine.held_lanes();
         shown.is_new_register = *is_new_register;
         shown.promise = promise;
         shown.lane = grant.map(|grant| grant.lane);
@@ -464,14 +431,12 @@ impl<R: Register, C: Clock> Work<R, C> {
         published.stopped = engine.stopped().cloned();
         published.next_ms = engine.next_ms();
         published.next_time_out_ms = engine.next_time_out_ms();
-        published.held_by_others = engine.held_by_others();
         published.far_ahead = engine.far_ahead();
         published.start = if self.store.is_answered { Start::Answered } else { Start::Asking };
         published.is_refused = self.store.is_refused;
         published.is_given_back = engine.is_given_back();
         published.renewed_at_ms = engine.acknowledged_at_ms();
         published.used_until_ms = used_until_ms;
-        published.surveyed_at_ms = others.map_or(0, |(_, at_ms)| at_ms);
         let recorded = published.clone();
         let is_changed = recorded != before;
         drop(states);

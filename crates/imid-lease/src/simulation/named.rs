@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::rules::Rules;
-use super::world::{Fault, HORIZON_MS, PATIENCE_MS, SKEW_MS, START_MS, STEP_MS, World, config};
+use super::world::{Fault, HORIZON_MS, PATIENCE_MS, SKEW_MS, START_MS, STEP_MS, World};
 use crate::admin::{self, FreeIf, Recovery};
 use crate::engine::Phase;
-use crate::engine::clock_judgement::{Holders, LASTING_MS, Reading};
+use crate::engine::clock_judgement::LASTING_MS;
 use crate::engine::{Action, Stopped};
 
 /// A schedule: returns the fault that it shows.
@@ -512,54 +512,6 @@ pub(super) fn clocks_are_wrong_by_an_hour(rules: Rules) -> Option<Fault> {
     None
 }
 
-/// A store and a process differ by an hour at its start. The holders that live say which of both is right, and not those that
-/// have died when it was as late as the wrong clock shows.
-pub(super) fn the_living_decide_whose_clock_is_wrong(rules: Rules) -> Option<Fault> {
-    for (living, wall_ms, store_ms) in [(1, 0, HOUR_MS), (1, 0, -HOUR_MS), (0, -HOUR_MS, 0), (1, -HOUR_MS, 0)] {
-        let mut world = World::new(29, rules);
-        let dead: Vec<_> = ["a", "b", "c"].into_iter().map(|name| world.start(name, 3)).collect();
-        world.calm_for(HORIZON_MS);
-        for index in dead {
-            world.crash(index);
-        }
-        world.wait(HOUR_MS.unsigned_abs());
-        for _ in 0..living {
-            world.start("living", 3);
-        }
-        let index = world.add("new", 3);
-        world.holders[index].wall_offset_ms = wall_ms;
-        world.holders[index].known.store = Some(store_ms);
-        let (started_ms, mut holders) = (world.now_ms, Holders::default());
-        loop {
-            let lanes =
-                world.store.lanes().filter_map(|(key, record)| Some((config("new", 3).space.lane_of(key, 1)?, record)));
-            holders.see(world.now_ms, world.now_ms, lanes);
-            let (now_ms, holder) = (world.now_ms, &mut world.holders[index]);
-            let reading = Reading { wall_ms: Some(now_ms.saturating_add_signed(wall_ms)), mono_ms: now_ms };
-            holder.known.read(reading, SKEW_MS);
-            if holder.known.vote(reading, SKEW_MS, &holders) {
-                break;
-            }
-            for other in 0..index {
-                world.run(other);
-            }
-            world.wait(50);
-        }
-        world.expect(world.now_ms - started_ms <= HORIZON_MS / 2, Fault::Stuck);
-        for _ in 0..20 {
-            world.calm_for(50);
-            world.mint_one(index);
-        }
-        let (now_ms, last) = (world.now_ms, &world.holders[index].last);
-        let is_right = last.as_ref().is_some_and(|last| last.ms.abs_diff(now_ms) <= HORIZON_MS + SKEW_MS);
-        world.expect(is_right, Fault::FarAhead);
-        if world.fault.is_some() {
-            return world.fault;
-        }
-    }
-    None
-}
-
 /// A process with a wild clock has left a lane an hour ahead. Another one, whose clock is right, waits for a near lane.
 pub(super) fn a_lane_is_far_ahead(rules: Rules) -> Option<Fault> {
     let mut world = World::new(16, rules);
@@ -847,7 +799,6 @@ mod without_a_fault {
         a_small_step_back_does_not_lower_the_ceiling,
         room_is_used_up_all_the_time,
         clocks_are_wrong_by_an_hour,
-        the_living_decide_whose_clock_is_wrong,
         a_lane_is_far_ahead,
         the_register_is_restored_under_live_holders,
         a_visible_write_vanishes,

@@ -80,7 +80,7 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     pub fn open<R: Register + 'static>(register: R, options: WorkerOptions<C>) -> Result<Self, OpenError> {
         let (space, names) = options.check()?;
         let WorkerOptions { preset, clock, settings, .. } = options;
-        let clock = BelievedClock::new(Arc::new(clock), millis(settings.max_skew));
+        let clock = BelievedClock::new(Arc::new(clock), millis(settings.max_skew), settings.trusted);
         let table = Arc::new(Table::new(preset.layout(), space.bits(), names.len()));
         let count = names.len();
         let leases = names.into_iter().enumerate().map(|(index, name)| {
