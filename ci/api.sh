@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-libraries=(imid imid-inspect imid-lease imid-snowflake)
+libraries=(imid imid-inspect imid-lease imid-snowflake leaf-segment)
 texts=$(mktemp -d)
 trap 'rm -rf "$texts"' EXIT
 options=()

@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 count=${1:-1000} bits=${2:-10} store=${3:-postgres} load=${4:-0}
 server=${store/pgbouncer/postgres}
 if [ -z "${IMID_SERVICES:-}" ]; then
-  cargo build --quiet --release -p imid-lease --example figures --features "segment,$server"
+  cargo build --quiet --release -p imid-lease --example figures --features "$server"
   [ "$store" != pgbouncer ] || ci/services.sh install pgbouncer
   ulimit -n 8192
   IMID_POSTGRES_CONNECTIONS=$((count + 20)) exec ci/services.sh run "$server" -- ci/fleets.sh "$count" "$bits" "$store" "$load"

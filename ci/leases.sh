@@ -14,7 +14,7 @@ export IMID_SOAK_PROFILE=dev
 servers=(--test worker_ids_stores --test redis_queue --test leaf_stores --test register_fork --test fork)
 # ci/tests.sh has the default features, without which these are not compiled.
 features=(--test async_calls --test auto_traits --test events --test foreign_code --test metrics --test providers --test segment
-  --test segment_fork --test worker_ids --test worker_ids_fork)
+  --test line --test worker_ids --test worker_ids_fork)
 "${cargo[@]}" --test registers "${servers[@]}" "${features[@]}" --lib --example soak --no-run
 cargo build --all-features --example soak
 cargo build --release --package imid-cli --features postgres,tls-ring

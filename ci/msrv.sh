@@ -39,11 +39,11 @@ compiles_older() {
 
 if has "$core"; then
   cargo "+$core" check --locked --no-default-features --package imid
-  cargo "+$core" check --locked --all-features --package imid-snowflake
+  cargo "+$core" check --locked --features redis-queue,serde --package imid-snowflake
   cargo "+$core" check --locked --features arbitrary-1,juggleim,redis-1,schemars-1,serde,utoipa-6 --package imid
 elif older; then
   compiles_older --package imid --no-default-features
-  compiles_older --package imid-snowflake --all-features
+  compiles_older --package imid-snowflake --features redis-queue,serde
   # The crates of redis-1 need a newer version.
   compiles_older --package imid --features arbitrary-1,juggleim,schemars-1,serde,utoipa-6
   echo "not checked: msrv: this machine has no Rust $core; Rust 1.85 compiled imid without AVX2 and redis-1"
@@ -51,7 +51,7 @@ else
   echo "not checked: msrv: this machine has no Rust $core for imid"
 fi
 if has "$others"; then
-  for package in imid-inspect imid-lease imid-cli; do
+  for package in imid-inspect imid-lease leaf-segment imid-cli; do
     cargo "+$others" check --locked --all-features --package $package
   done
 else

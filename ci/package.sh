@@ -29,6 +29,7 @@ check imid-cli Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/main.rs
 check imid-inspect Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/lib.rs
 check imid-lease Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/lib.rs
 check imid-snowflake Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/lib.rs
+check leaf-segment Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/lib.rs
 
 # Cargo's own verification is not used: it keeps the first library that it unpacked, and builds later tools with it. Here the unpacked
 # packages are a workspace with the lock file, the profile and, because of the examples, the features of ci/clippy.sh, so only they
@@ -43,7 +44,7 @@ done
 cp Cargo.lock "$unpacked"
 {
   printf '[workspace]\nmembers = ["*"]\nresolver = "3"\n[patch.crates-io]\n'
-  for package in imid imid-inspect imid-lease imid-snowflake; do
+  for package in imid imid-inspect imid-lease imid-snowflake leaf-segment; do
     printf '%s.path = "%s"\n' $package "$(cd "$unpacked" && echo $package-[0-9]*)"
   done
   sed -n '/^\[profile.dev[].]/,/^$/p' Cargo.toml

@@ -8,7 +8,7 @@ if ! tag=$(git describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null); then
   exit
 fi
 command -v cargo-semver-checks >/dev/null || cargo install cargo-semver-checks --locked
-for package in imid imid-inspect imid-lease imid-snowflake; do
+for package in imid imid-inspect imid-lease imid-snowflake leaf-segment; do
   # A package that the last release did not have has no API to break.
   manifest=$(git ls-files "Cargo.toml" "crates/*/Cargo.toml" | xargs grep -lx "name = \"$package\"")
   git cat-file -e "$tag:$manifest" 2>/dev/null || { echo "$package is new since $tag"; continue; }

@@ -62,7 +62,7 @@ impl Sleeper {
 
 impl<S: Send + 'static> Background<S> {
     /// Starts a thread. What `work` has captured is dropped before the thread counts as ended.
-    #[cfg(any(test, feature = "redis-queue", feature = "segment"))]
+    #[cfg(test)]
     pub(crate) fn start(name: &str, state: S, work: impl FnOnce(&Owner<S>) + Send + 'static) -> std::io::Result<Self> {
         let (background, owner) = Self::in_thread(Arc::default(), state);
         // Nobody joins it: to drop the handle in a forked child would be wrong.
@@ -152,13 +152,6 @@ impl<S> Owner<S> {
         self.0.is_closing.load(Ordering::Acquire)
     }
 
-    /// Sleeps until the owner [wakes](Background::wake) the thread, or for this time.
-    #[cfg(any(feature = "redis-queue", feature = "segment"))]
-    pub(crate) fn sleep(&self, time: Duration) {
-        self.0.sleeper.sleep(time);
-        self.0.sleeper.take_wake();
-    }
-
     /// Returns whether the owner has woken the thread since the last call.
     pub(crate) fn take_wake(&self) -> bool {
         self.0.is_woken.swap(false, Ordering::AcqRel)
@@ -181,7 +174,7 @@ impl<S> Drop for Owner<S> {
 pub(crate) const FIRST_WAIT_MS: u64 = 100;
 
 /// The longest wait of a thread that fetches, in milliseconds.
-#[cfg(any(test, feature = "redis-queue", feature = "segment"))]
+#[cfg(test)]
 pub(crate) const LONGEST_WAIT_MS: u64 = 1_000;
 
 /// The failures of calls in a row.

@@ -117,12 +117,6 @@ mod generator;
 #[cfg(feature = "worker-ids")]
 pub mod worker_ids;
 
-#[cfg(feature = "redis-queue")]
-pub mod redis_queue;
-
-#[cfg(feature = "segment")]
-pub mod segment;
-
 pub use engine::Phase;
 pub use error::{LeaseError, OpenError};
 pub use generator::LeasedGenerator;

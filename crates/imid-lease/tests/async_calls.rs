@@ -25,11 +25,6 @@ fn lease(register: &FaultyRegister) -> LeasedGenerator {
     LeasedGenerator::open(register.clone(), LaneOptions::new().lane_bits(0).holder("web-3")).unwrap()
 }
 
-#[cfg(feature = "segment")]
-fn segment(register: &FaultyRegister) -> imid_lease::segment::Segment {
-    imid_lease::segment::Segment::open_line(register.clone(), "orders", 10).unwrap()
-}
-
 /// Returns whether the register has this word in the record of the only lane.
 fn is_lane(register: &FaultyRegister, word: &str) -> bool {
     register.clone().list("lanes/1/").unwrap().iter().any(|(_, record)| record.ends_with(word))
@@ -90,8 +85,6 @@ async fn each_call() {
     assert!(ids.close_async(LONG).await);
     assert!(is_lane(&register, " free"));
     assert!(ids.generate_async(room(), LONG).await.unwrap_err().is_closed());
-    #[cfg(feature = "segment")]
-    each_call_of_a_segment().await;
     #[cfg(feature = "worker-ids")]
     each_call_of_worker_ids().await;
 }
@@ -103,18 +96,6 @@ fn up_later(register: &FaultyRegister) -> thread::JoinHandle<()> {
         thread::sleep(50 * MS);
         register.set_down(false);
     })
-}
-
-#[cfg(feature = "segment")]
-async fn each_call_of_a_segment() {
-    let register = FaultyRegister::new();
-    register.set_down(true);
-    let orders = segment(&register);
-    assert!(orders.wait_until_open_async(20 * MS).await.is_err());
-    assert!(orders.next_async(Duration::ZERO).await.unwrap_err().retry_after().is_some());
-    let later = up_later(&register);
-    assert_eq!(orders.next_async(LONG).await, Ok(1));
-    later.join().unwrap();
 }
 
 #[cfg(feature = "worker-ids")]
@@ -173,20 +154,14 @@ fn a_dropped_future_takes_nothing_and_stops_nothing() {
     let register = FaultyRegister::new();
     register.set_down(true);
     let ids = lease(&register);
-    #[cfg(feature = "segment")]
-    let orders = segment(&register);
     for _ in 0..100 {
         assert!(poll_once(pin!(ids.wait_until_open_async(LONG))).is_pending());
         assert!(poll_once(pin!(ids.generate_async(room(), LONG))).is_pending());
-        #[cfg(feature = "segment")]
-        assert!(poll_once(pin!(orders.next_async(LONG))).is_pending());
         drop(ids.close_async(LONG));
     }
     register.set_down(false);
     block_on(ids.wait_until_open_async(LONG)).unwrap();
     block_on(ids.generate_async(room(), LONG)).expect("a future of close that was never polled has closed nothing");
-    #[cfg(feature = "segment")]
-    assert_eq!(block_on(orders.next_async(LONG)), Ok(1), "no number was taken by a future that was dropped");
     // A close that has begun goes on.
     register.set_delay(20 * MS);
     assert!(poll_once(pin!(ids.close_async(LONG))).is_pending());

@@ -7,7 +7,7 @@
 mod folder;
 #[allow(dead_code, reason = "another test uses the rest")]
 mod opened;
-#[cfg(all(unix, feature = "segment", feature = "worker-ids"))]
+#[cfg(all(unix, feature = "worker-ids"))]
 mod skip;
 
 fn main() {
@@ -18,7 +18,7 @@ fn main() {
 #[cfg(unix)]
 mod unix {
     use std::io::{Read, Write, pipe};
-    #[cfg(all(feature = "segment", feature = "worker-ids"))]
+    #[cfg(feature = "worker-ids")]
     use std::process::Command;
     use std::process::exit;
     use std::sync::mpsc::{Receiver, Sender, channel};
@@ -28,12 +28,9 @@ mod unix {
     use imid::{MessageId, SessionTag, SessionType};
     use imid_lease::register::{FileRegister, MemoryRegister, SharedRegister};
     use imid_lease::{LaneOptions, LeasedGenerator, Phase, Promise, Register, RegisterError};
-    #[cfg(all(feature = "segment", feature = "worker-ids"))]
-    use imid_lease::{
-        segment::Segment,
-        worker_ids::{WorkerIds, WorkerOptions},
-    };
-    #[cfg(all(feature = "segment", feature = "worker-ids"))]
+    #[cfg(feature = "worker-ids")]
+    use imid_lease::worker_ids::{WorkerIds, WorkerOptions};
+    #[cfg(feature = "worker-ids")]
     use imid_snowflake::Preset;
     use libtest_mimic::{Arguments, Trial};
     use nix::sys::signal::{Signal, kill};
@@ -41,7 +38,7 @@ mod unix {
     use nix::unistd::{ForkResult, fork};
 
     use super::folder::Folder;
-    #[cfg(all(feature = "segment", feature = "worker-ids"))]
+    #[cfg(feature = "worker-ids")]
     use super::skip;
 
     pub(crate) fn run() {
@@ -64,7 +61,7 @@ mod unix {
                 child_does_not_wait_for_a_call();
                 Ok(())
             }),
-            #[cfg(all(feature = "segment", feature = "worker-ids"))]
+            #[cfg(feature = "worker-ids")]
             Trial::test("holders_that_share_a_register_have_one_connection_to_postgresql_in_each_process", || {
                 holders_have_one_connection();
                 Ok(())
@@ -149,12 +146,12 @@ mod unix {
         assert_eq!(shared.promise(), Promise::Strong);
     }
 
-    #[cfg(all(feature = "segment", feature = "worker-ids"))]
+    #[cfg(feature = "worker-ids")]
     const LONG: Duration = Duration::from_secs(60);
 
-    /// Opens a lease, worker IDs and a segment on one register.
-    #[cfg(all(feature = "segment", feature = "worker-ids"))]
-    fn open_all(url: &str, space: &str, holder: &str) -> (LeasedGenerator, WorkerIds, Segment) {
+    /// Opens a lease and worker IDs on one register.
+    #[cfg(feature = "worker-ids")]
+    fn open_all(url: &str, space: &str, holder: &str) -> (LeasedGenerator, WorkerIds) {
         let register = SharedRegister::new(imid_lease::register::open_url(url, LONG).unwrap());
         let options = LaneOptions::new().space(format!("{space}-lanes")).holder(holder);
         let ids = LeasedGenerator::open(register.clone(), options).unwrap();
@@ -164,12 +161,10 @@ mod unix {
         while workers.status().iter().any(|worker| worker.phase != Phase::Holding) {
             thread::sleep(Duration::from_millis(5));
         }
-        let segment = Segment::open_line(register, space, 1_000).unwrap();
-        segment.wait_until_open(LONG).unwrap();
-        (ids, workers, segment)
+        (ids, workers)
     }
 
-    #[cfg(all(feature = "segment", feature = "worker-ids"))]
+    #[cfg(feature = "worker-ids")]
     fn holders_have_one_connection() {
         const NAME: &str = "fork::holders_that_share_a_register_have_one_connection_to_postgresql_in_each_process";
         let Ok(url) = std::env::var("IMID_POSTGRES_URL") else {
@@ -192,7 +187,7 @@ mod unix {
                 .map(|line| line.split_once('|').map(|(pid, name)| (pid.to_owned(), name.to_owned())).unwrap())
                 .collect::<Vec<_>>()
         };
-        let (ids, workers, segment) = open_all(&url, &name, &name);
+        let (ids, workers) = open_all(&url, &name, &name);
         let alone = connections();
         assert_eq!(alone.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>(), [format!("imid-lease/{name}")]);
 
@@ -225,10 +220,9 @@ mod unix {
             thread::sleep(Duration::from_millis(20));
         }
         ids.generate(room()).unwrap();
-        segment.next().unwrap();
         assert!(ids.close_within(LONG));
+        assert_eq!(connections(), alone, "the worker IDs still have it");
         workers.close();
-        assert_eq!(connections(), alone, "the segment still has it");
     }
 
     fn child_mints_nothing(bits: u32) {

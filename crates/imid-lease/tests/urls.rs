@@ -11,10 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use chain::chain;
-use imid_lease::redis_queue::RedisQueue;
 use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
-use imid_lease::segment::leaf::{MysqlTable, PostgresTable};
-use imid_snowflake::Preset;
 use member::{Answer, member};
 
 /// URLs that ask for TLS, the store, and the part that asks.
@@ -221,7 +218,6 @@ fn each_client_takes_urls_of_its_store_only() {
     let dsn = "host=db user=u password=secret sslmode=require";
     let errors = [
         PostgresRegister::from_url(dsn).err(),
-        PostgresTable::from_url(dsn).err(),
         PostgresRegister::from_url(" postgres://u:secret@db/chat?sslmode=require").err(),
         MysqlRegister::from_url("host=db password=secret").err(),
         RedisRegister::from_url("REDISS://:secret@db/0").err(),
@@ -254,10 +250,6 @@ fn each_client_reads_tls_by_itself() {
     same(imid_lease::register::RedisRegister::from_url("rediss://db").err());
     same(imid_lease::register::EtcdRegister::from_url("https://db:2379").err());
     same(imid_lease::register::ZookeeperRegister::from_url("zookeepers://db").err());
-    same(PostgresTable::from_url("postgres://db/shop?sslmode=require").err());
-    same(MysqlTable::from_url("mysql://db/shop?require_ssl=true").err());
-    let queue = RedisQueue::open("rediss://127.0.0.1:1", "worker-ids", Preset::LEAF);
-    assert_eq!(queue.is_ok(), cfg!(feature = "tls"));
 }
 
 #[test]
@@ -271,8 +263,6 @@ fn what_debug_shows_of_an_adapter_has_the_place_and_not_the_password() {
         format!("{:?}", RedisRegister::from_url("redis://user:secret@db:6379/0").unwrap()),
         format!("{:?}", EtcdRegister::from_url("etcd://user:secret@db:2379").unwrap()),
         format!("{:?}", ZookeeperRegister::from_url("zookeeper://user:secret@db:2181/chat").unwrap()),
-        format!("{:?}", PostgresTable::from_url(postgres).unwrap()),
-        format!("{:?}", MysqlTable::from_url(mysql).unwrap()),
     ];
     for shown in shown {
         assert!(shown.contains("db:") && !shown.contains("secret"), "{shown}");

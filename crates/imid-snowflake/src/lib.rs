@@ -18,6 +18,9 @@ mod sync;
 #[cfg(target_has_atomic = "64")]
 mod generator;
 
+#[cfg(feature = "redis-queue")]
+pub mod redis_queue;
+
 #[cfg(feature = "serde")]
 mod serde;
 

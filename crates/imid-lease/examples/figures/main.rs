@@ -4,7 +4,6 @@
 //! figures take-over URL   the time until a lane that was given back, or whose holder was killed, mints again
 //! figures writes URL      how often a lane is written
 //! figures idle URL        what a lane costs that is not used
-//! figures outage STORE    a segment while the store of ci/services.sh is stopped
 //! figures share           leases that share a register whose calls are slow
 //! figures fleet URL PROCESSES BITS SECONDS  many processes with a connection each; ci/fleets.sh runs it
 //! figures fleet-shared URL LEASES BITS SECONDS  many leases with one connection
@@ -14,7 +13,6 @@
 mod counting;
 mod fleet;
 mod idle;
-mod outage;
 mod share;
 mod take_over;
 mod writes;
@@ -35,13 +33,12 @@ fn main() -> ExitCode {
         ["take-over", url] => take_over::run(url),
         ["writes", url] => writes::run(url),
         ["idle", url] => idle::run(url),
-        ["outage", store] => outage::run(store),
         ["share"] => share::run(),
         ["fleet", url, count, bits, seconds] => fleet::run(url, count, bits, seconds, false),
         ["fleet-shared", url, count, bits, seconds] => fleet::run(url, count, bits, seconds, true),
         ["hold", url, space] => take_over::hold(url, space),
         _ => Err(
-            "expected take-over URL, writes URL, idle URL, outage STORE, share, or fleet URL PROCESSES BITS SECONDS"
+            "expected take-over URL, writes URL, idle URL, share, or fleet URL PROCESSES BITS SECONDS"
                 .into(),
         ),
     };

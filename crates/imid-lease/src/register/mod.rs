@@ -39,8 +39,6 @@ use crate::record::Name;
 
 #[cfg(feature = "redis")]
 pub use self::redis::RedisRegister;
-#[cfg(feature = "redis-queue")]
-pub(crate) use self::redis::RedisServer;
 pub use self::shared::SharedRegister;
 pub use self::url::{STORES, Store, open_url, open_url_read_only, store_of_url};
 #[cfg(feature = "zookeeper")]

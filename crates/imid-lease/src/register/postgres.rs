@@ -354,9 +354,6 @@ macro_rules! durable {
     };
 }
 
-#[cfg(feature = "segment")]
-pub(crate) use durable;
-
 /// Whether commits wait for a standby.
 macro_rules! is_synchronous {
     () => {

@@ -136,11 +136,6 @@ impl<S: Server> Remote<S> {
         Self { server, place, settings, process, runtime: None, connection: None, patience: 1, promise: None }
     }
 
-    #[cfg(feature = "redis-queue")]
-    pub(crate) fn place(&self) -> &str {
-        &self.place
-    }
-
     pub(crate) fn promise(&self) -> Promise {
         let unknown = || Promise::Weak("the settings of the server are not known before the first connection".into());
         self.promise.clone().unwrap_or_else(unknown)

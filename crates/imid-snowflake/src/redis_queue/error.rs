@@ -1,10 +1,9 @@
 //! Why there is no worker ID from the list.
 
-use std::time::Duration;
+use core::time::Duration;
+use std::string::String;
 
 use thiserror::Error;
-
-use crate::register::RegisterError;
 
 /// The list could not be opened, or has no worker ID for a generator.
 #[derive(Debug, Error)]
@@ -13,10 +12,10 @@ pub struct QueueError(#[from] QueueKind);
 
 #[derive(Debug, Error)]
 pub(super) enum QueueKind {
-    #[error("cannot open the list of worker IDs")]
-    List(#[source] RegisterError),
-    #[error("no worker ID is in the list {key}")]
-    Empty { key: String },
+    #[error("cannot use the list of worker IDs: {cause}")]
+    List { cause: String },
+    #[error("no worker ID is in the list")]
+    Empty,
     #[error("no worker ID can be used now: retry in {} ms", .retry_after.as_millis())]
     None { retry_after: Duration },
     #[error("no worker ID is left, and Redis does not answer: retry in {} ms", .retry_after.as_millis())]
@@ -39,14 +38,14 @@ impl QueueError {
         }
     }
 
-    /// Returns whether the URL or the list cannot be used, or Redis does not answer.
-    pub const fn is_register(&self) -> bool {
-        matches!(self.0, QueueKind::List(_) | QueueKind::Silent { .. })
+    /// Returns whether the list cannot be used, or Redis does not answer.
+    pub const fn is_list(&self) -> bool {
+        matches!(self.0, QueueKind::List { .. } | QueueKind::Silent { .. })
     }
 
     /// Returns whether no worker ID can be used now: the list is empty, or generators have all of them.
     pub const fn is_no_worker_id(&self) -> bool {
-        matches!(self.0, QueueKind::Empty { .. } | QueueKind::None { .. })
+        matches!(self.0, QueueKind::Empty | QueueKind::None { .. })
     }
 
     /// Returns whether the queue was closed.
@@ -61,24 +60,22 @@ impl QueueError {
 
     /// Returns whether waiting does not help.
     pub const fn is_permanent(&self) -> bool {
-        match &self.0 {
-            QueueKind::List(error) => error.is_permanent(),
-            QueueKind::Thread(_) | QueueKind::Closed | QueueKind::Forked => true,
-            _ => false,
-        }
+        matches!(self.0, QueueKind::Thread(_) | QueueKind::Closed | QueueKind::Forked)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::string::ToString;
+
     use super::*;
 
     #[test]
     fn a_queue_error_says_what_is_missing_and_when_to_come_back() {
         let retry_after = Duration::from_millis(100);
         for (kind, words, is_permanent) in [
-            (QueueKind::List(RegisterError::new("no")), "cannot open the list of worker IDs", false),
-            (QueueKind::Empty { key: "ids".into() }, "no worker ID is in the list ids", false),
+            (QueueKind::List { cause: "no".into() }, "cannot use the list of worker IDs: no", false),
+            (QueueKind::Empty, "no worker ID is in the list", false),
             (QueueKind::None { retry_after }, "no worker ID can be used now: retry in 100 ms", false),
             (
                 QueueKind::Silent { retry_after },
@@ -92,7 +89,7 @@ mod tests {
             let error = QueueError::from(kind);
             assert_eq!((error.to_string().as_str(), error.is_permanent()), (words, is_permanent));
             assert_eq!(error.retry_after().is_some(), words.contains("retry in"));
-            let kinds = [error.is_register(), error.is_no_worker_id(), error.is_closed(), error.is_forked()];
+            let kinds = [error.is_list(), error.is_no_worker_id(), error.is_closed(), error.is_forked()];
             assert!(kinds.into_iter().filter(|is| *is).count() <= 1, "{words}");
         }
     }

@@ -1,17 +1,19 @@
 //! A segment in a forked child, which is the parent's. The file has one test, because a fork copies only one thread.
 #![cfg(unix)]
 
-mod faulty;
-
 use std::time::Duration;
 
-use faulty::FaultyRegister;
-use imid_lease::segment::{NumberError, Segment};
+use leaf_segment::{Block, NumberError, Segment};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
 
 fn open() -> Segment {
-    let segment = Segment::open_line(FaultyRegister::new(), "orders", 100).unwrap();
+    let mut end = 1;
+    let take = move |step: Option<i64>| {
+        end += step.unwrap_or(100);
+        Ok(Block { end, step: 100 })
+    };
+    let segment = Segment::open(take).unwrap();
     segment.wait_until_open(Duration::from_secs(15)).unwrap();
     segment
 }

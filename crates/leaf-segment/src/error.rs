@@ -4,8 +4,11 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::record::RecordError;
-use crate::register::RegisterError;
+#[cfg(feature = "imid-lease")]
+use imid_lease::{RegisterError, record::RecordError};
+
+#[cfg(feature = "imid-lease")]
+use crate::line::LineError;
 
 /// No number was handed out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
@@ -13,7 +16,7 @@ use crate::register::RegisterError;
 pub struct NumberError(#[from] NumberKind);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
-pub(super) enum NumberKind {
+pub(crate) enum NumberKind {
     #[error("no number is left, and the store has not answered: retry in {} ms", .retry_after.as_millis())]
     None { retry_after: Duration },
     #[error("store granted a block below the last one: recover the line while no process uses it, then restart")]
@@ -54,27 +57,46 @@ impl NumberError {
     }
 }
 
+/// The store refuses to grant blocks until somebody changes it: a [`BlockError`](crate::BlockError) that a retry does not mend.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("{0}")]
+pub struct Refused(String);
+
+impl Refused {
+    /// Returns an error that says what was expected, and what was found, such as `expected the table leaf_alloc, found none`.
+    pub fn new(what: impl Into<String>) -> Self {
+        Self(what.into())
+    }
+}
+
 /// A line of numbers could not be opened or recovered.
 #[derive(Debug, Error)]
 #[error(transparent)]
 pub struct SegmentError(#[from] SegmentKind);
 
 #[derive(Debug, Error)]
-pub(super) enum SegmentKind {
+pub(crate) enum SegmentKind {
+    #[cfg(feature = "imid-lease")]
     #[error(transparent)]
     Name(RecordError),
+    #[cfg(feature = "imid-lease")]
     #[error("expected a step of 1 to 1000000000, found {found}")]
     Step { found: u32 },
+    #[cfg(feature = "imid-lease")]
     #[error("expected a number below 2^63, found {found}")]
     Next { found: u64 },
     #[error("the store has no block: {cause}")]
     NoBlock { cause: String, is_permanent: bool },
+    #[cfg(feature = "imid-lease")]
     #[error("the register failed")]
     Register(#[source] RegisterError),
+    #[cfg(feature = "imid-lease")]
     #[error("cannot read the record of the line")]
-    Record(#[source] RecordError),
+    Record(#[source] LineError),
+    #[cfg(feature = "imid-lease")]
     #[error("the record {key} is being written by another process")]
     Busy { key: String },
+    #[cfg(feature = "imid-lease")]
     #[error("the system has no random numbers")]
     Random,
     #[error("cannot start the thread that fetches blocks")]
@@ -85,13 +107,19 @@ pub(super) enum SegmentKind {
 
 impl SegmentError {
     /// Returns whether the name, the step or the next number is outside its range.
+    #[cfg(feature = "imid-lease")]
     pub const fn is_options(&self) -> bool {
         matches!(self.0, SegmentKind::Name(_) | SegmentKind::Step { .. } | SegmentKind::Next { .. })
     }
 
     /// Returns whether the store did not answer, or has no block.
     pub const fn is_register(&self) -> bool {
-        matches!(self.0, SegmentKind::NoBlock { .. } | SegmentKind::Register(_))
+        match self.0 {
+            SegmentKind::NoBlock { .. } => true,
+            #[cfg(feature = "imid-lease")]
+            SegmentKind::Register(_) => true,
+            _ => false,
+        }
     }
 
     /// Returns whether the process is a forked child, and the segment belongs to the parent.
@@ -103,13 +131,16 @@ impl SegmentError {
     pub const fn is_permanent(&self) -> bool {
         match &self.0 {
             SegmentKind::NoBlock { is_permanent, .. } => *is_permanent,
+            #[cfg(feature = "imid-lease")]
             SegmentKind::Register(error) => error.is_permanent(),
+            #[cfg(feature = "imid-lease")]
             SegmentKind::Busy { .. } => false,
             _ => true,
         }
     }
 }
 
+#[cfg(feature = "imid-lease")]
 impl From<RegisterError> for SegmentError {
     fn from(error: RegisterError) -> Self {
         Self(SegmentKind::Register(error))
@@ -148,20 +179,26 @@ mod tests {
     #[test]
     fn a_segment_error_says_what_was_expected() {
         let text = |kind: SegmentKind| SegmentError::from(kind).to_string();
+        let none = SegmentKind::NoBlock { cause: "refused".into(), is_permanent: true };
+        assert_eq!(text(none), "the store has no block: refused");
+        let thread = SegmentKind::Thread(std::io::Error::other("no"));
+        assert_eq!(text(thread), "cannot start the thread that fetches blocks");
+        assert!(SegmentError::from(SegmentKind::Forked).is_forked());
+    }
+
+    #[cfg(feature = "imid-lease")]
+    #[test]
+    fn an_error_of_a_line_says_what_was_expected() {
+        let text = |kind: SegmentKind| SegmentError::from(kind).to_string();
         assert_eq!(text(SegmentKind::Step { found: 0 }), "expected a step of 1 to 1000000000, found 0");
         let next = SegmentKind::Next { found: 1 << 63 };
         assert_eq!(text(next), "expected a number below 2^63, found 9223372036854775808");
-        let none = SegmentKind::NoBlock { cause: "refused".into(), is_permanent: true };
-        assert_eq!(text(none), "the store has no block: refused");
         assert_eq!(text(SegmentKind::Register(RegisterError::new("no"))), "the register failed");
         let busy = SegmentError::from(SegmentKind::Busy { key: "seg/orders".into() });
         assert_eq!(busy.to_string(), "the record seg/orders is being written by another process");
         assert!(!busy.is_permanent());
         assert_eq!(text(SegmentKind::Random), "the system has no random numbers");
-        let thread = SegmentKind::Thread(std::io::Error::other("no"));
-        assert_eq!(text(thread), "cannot start the thread that fetches blocks");
-        assert!(SegmentError::from(SegmentKind::Forked).is_forked());
-        let record = super::super::line::LineRecord::parse("imid-lease/1 lane").unwrap_err();
-        assert_eq!(text(SegmentKind::Record(record)), "cannot read the record of the line");
+        let record = SegmentKind::Record(LineError("imid-lease/1 lane".into()));
+        assert_eq!(text(record), "cannot read the record of the line");
     }
 }

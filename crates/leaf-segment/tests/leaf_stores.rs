@@ -1,7 +1,7 @@
 //! Segments on Leaf's own table, on real servers. `ci/services.sh run postgres mysql -- cargo test ...` starts the
 //! servers.
 
-mod chain;
+#[path = "../../imid-lease/tests/skip/mod.rs"]
 mod skip;
 
 use std::collections::HashSet;
@@ -9,10 +9,9 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use chain::chain;
-use imid_lease::RegisterError;
-use imid_lease::segment::leaf::{MysqlTable, PostgresTable};
-use imid_lease::segment::{Block, BlockError, NumberError, Segment, SegmentError};
+use leaf_segment::{Block, BlockError, NumberError, Refused, Segment, SegmentError, leaf};
+use tokio::runtime::Runtime;
+use tokio::time::timeout;
 
 /// A server, and how to reach its tables.
 struct Store {
@@ -34,12 +33,25 @@ impl Store {
         Some(Self { name, url })
     }
 
+    /// Takes blocks as an application does, with its own client.
     fn blocks(&self, tag: &str) -> Box<dyn FnMut(Option<i64>) -> Result<Block, BlockError> + Send> {
-        let limit = Duration::from_secs(20);
-        match self.name {
-            "postgres" => Box::new(PostgresTable::from_url(&self.url).unwrap().time_limit(limit).blocks(tag)),
-            _ => Box::new(MysqlTable::from_url(&self.url).unwrap().time_limit(limit).blocks(tag)),
+        const LIMIT: Duration = Duration::from_secs(20);
+        let runtime = Runtime::new().unwrap();
+        let (url, tag) = (self.url.clone(), tag.to_owned());
+        if self.name == "postgres" {
+            let take = async move |step| {
+                let (client, connection) = tokio_postgres::connect(&url, tokio_postgres::NoTls).await?;
+                tokio::spawn(connection);
+                leaf::postgres::take(&client, &tag, step).await
+            };
+            return Box::new(move |step| runtime.block_on(async { timeout(LIMIT, take(step)).await })?);
         }
+        let pool = {
+            let _entered = runtime.enter();
+            mysql_async::Pool::new(url.as_str())
+        };
+        let take = async move |step| leaf::mysql::take(&mut pool.get_conn().await?, &tag, step).await;
+        Box::new(move |step| runtime.block_on(async { timeout(LIMIT, take(step)).await })?)
     }
 
     fn segment(&self) -> Result<Segment, SegmentError> {
@@ -89,11 +101,11 @@ fn next(segment: &Segment) -> u64 {
 
 fn leafs_table(name: &'static str) {
     let Some(store) = Store::of(name, name) else { return };
-    let is_permanent = |error: &BlockError| error.downcast_ref().is_some_and(RegisterError::is_permanent);
+    let is_permanent = |error: &BlockError| error.is::<Refused>();
     let error = store.blocks("order")(None).unwrap_err();
     assert!(is_permanent(&error), "{error}");
-    let no_table = chain(&*error);
-    assert!(no_table.ends_with(": expected the table leaf_alloc, found none"), "{no_table}");
+    let no_table = error.to_string();
+    assert!(no_table.ends_with("expected the table leaf_alloc, found none"), "{no_table}");
     store.create_table();
 
     // One block as Leaf would take it, and one with a step of our own.
@@ -103,7 +115,7 @@ fn leafs_table(name: &'static str) {
     let mut of_nobody = store.blocks("nobody");
     let error = of_nobody(None).unwrap_err();
     assert!(is_permanent(&error), "{error}");
-    let error = chain(&*error);
+    let error = error.to_string();
     assert!(error.ends_with("expected a row of the tag \"nobody\" in leaf_alloc, found none"), "{error}");
     store.sql("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('nobody', 1, 5)");
     assert_eq!(of_nobody(None).unwrap().end, 6, "after an error it connects again");
@@ -138,7 +150,7 @@ fn leafs_table(name: &'static str) {
 
 /// The statement of the documentation, for a table that went back to an earlier state.
 fn a_restored_table_is_recovered(store: &Store) {
-    let page = include_str!("../src/segment/leaf/mod.rs");
+    let page = include_str!("../src/leaf/mod.rs");
     let statement = page.lines().find(|line| line.starts_with("//! UPDATE leaf_alloc")).unwrap();
     store.create_table();
     let backup = store.sql("SELECT max_id FROM leaf_alloc WHERE biz_tag = 'order'");
@@ -170,7 +182,7 @@ fn numbers_come_from_leafs_table_in_postgresql() {
     let Some(store) = Store::of("postgres", "postgres") else { return };
     a_restored_table_is_recovered(&store);
     store.sql("ALTER TABLE leaf_alloc SET UNLOGGED");
-    let error = chain(&store.segment().unwrap_err());
+    let error = store.segment().unwrap_err().to_string();
     assert!(
         error.ends_with(
             "the database can lose acknowledged writes: the table leaf_alloc is unlogged, so a crash empties it"
@@ -185,6 +197,6 @@ fn numbers_come_from_leafs_table_in_mariadb() {
     let Some(store) = Store::of("mysql", "mysql") else { return };
     a_restored_table_is_recovered(&store);
     store.sql("ALTER TABLE leaf_alloc ENGINE = MyISAM");
-    let error = chain(&store.segment().unwrap_err());
+    let error = store.segment().unwrap_err().to_string();
     assert!(error.ends_with("expected the engine InnoDB of leaf_alloc, found MyISAM"), "{error}");
 }

@@ -2,24 +2,28 @@
 
 mod error;
 mod list;
+#[cfg(feature = "redis-1")]
+mod redis;
 mod work;
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::Arc;
+use std::string::{String, ToString};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+use std::vec::Vec;
 
 use imid::clock::Clock;
-use imid_snowflake::{Generator, NodeSource, Preset, SpareNode};
+use imid::fork::Process;
 
-use crate::background::Background;
-use crate::changes::within;
-use crate::register::RegisterError;
+use crate::{Generator, NodeSource, Preset, SpareNode};
 pub use error::QueueError;
+pub use list::{List, ListError};
+#[cfg(feature = "redis-1")]
+pub use redis::RedisList;
 
 use error::QueueKind;
-use list::{List, RedisList};
 use work::Work;
 
 /// How long a generator waits for the millisecond after the pop of its worker ID.
@@ -43,11 +47,9 @@ const POP_WAIT: Duration = Duration::from_millis(100);
 ///   after the process has exited.
 /// - A step back to a time before the spare worker ID was popped is an error, until the clock is past it.
 /// - There is no lease. If someone pushes a worker ID that is in use, or restores the list from a backup, IDs are duplicated.
-///   `WorkerIds` (feature `worker-ids`) has none of these weaknesses.
+///   `WorkerIds` of the crate imid-lease has none of these weaknesses.
 ///
-/// The URL is the only setting, TLS included: `rediss://chat:secret@db/0?cacert=ca.pem&cert=chat.pem&key=chat.key`. The files are
-/// read for each new connection. There is no `password_with`: after a change of the password, close the queue and open it with the
-/// new URL.
+/// The application's own client reaches the server, with its URL, TLS, password and time limits: a [`List`].
 ///
 /// Clones share the worker IDs. When the last clone is dropped, those that no generator has go back to the list, so
 /// [close](Generator::close) the generator first.
@@ -56,15 +58,18 @@ const POP_WAIT: Duration = Duration::from_millis(100);
 /// [`close_within`](Self::close_within) block for at most the given time, and [`generator`](Self::generator) for at most
 /// 100 ms; an async task calls them with `spawn_blocking`.
 ///
-/// ```no_run
+#[cfg_attr(feature = "redis-1", doc = "```no_run")]
+#[cfg_attr(not(feature = "redis-1"), doc = "```ignore")]
 /// use core::time::Duration;
 /// use imid::clock::SystemClock;
 /// use imid_snowflake::Preset;
-/// use imid_lease::redis_queue::RedisQueue;
+/// use imid_snowflake::redis_queue::{RedisList, RedisQueue};
 ///
 /// // The article's bits, with a first tick that is not eight years ago: 2026-01-01.
 /// let preset = Preset::rollback_38_15_10(Duration::from_secs(1_767_225_600))?;
-/// let queue = RedisQueue::open("redis://127.0.0.1:6379", "worker-ids", preset)?;
+/// let client = redis::Client::open("redis://127.0.0.1:6379")?;
+/// let list = RedisList::new("worker-ids", move || client.get_connection_with_timeout(Duration::from_secs(2)));
+/// let queue = RedisQueue::open(list, preset)?;
 /// queue.wait_until_open(Duration::from_secs(15))?;
 /// let ids = queue.generator(SystemClock)?;
 /// let id = ids.generate()?;
@@ -90,8 +95,37 @@ pub struct RedisQueueStatus {
 
 struct Inner {
     preset: Preset,
-    key: String,
-    background: Background<Stock>,
+    shared: Arc<Shared>,
+}
+
+/// What the thread and the clones share.
+#[derive(Debug)]
+struct Shared {
+    stock: Mutex<Stock>,
+    changed: Condvar,
+    process: Process,
+}
+
+impl Shared {
+    /// Returns the worker IDs; `None` in a forked child, where another thread may have held the lock.
+    fn stock(&self) -> Option<MutexGuard<'_, Stock>> {
+        self.process.is_current().then(|| self.stock.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Waits until the worker IDs are so, for at most this time. Returns them, and whether they are; `None` in a forked child.
+    fn wait(&self, time: Duration, is_so: impl Fn(&Stock) -> bool) -> Option<(MutexGuard<'_, Stock>, bool)> {
+        let waited = self.changed.wait_timeout_while(self.stock()?, time, |stock| !is_so(stock));
+        let stock = waited.unwrap_or_else(PoisonError::into_inner).0;
+        let is_so = is_so(&stock);
+        Some((stock, is_so))
+    }
+
+    /// Changes the worker IDs, and lets all look again that wait.
+    fn change<T>(&self, change: impl FnOnce(&mut Stock) -> T) -> Option<T> {
+        let changed = change(&mut *self.stock()?);
+        self.changed.notify_all();
+        Some(changed)
+    }
 }
 
 /// The worker IDs of this process.
@@ -101,9 +135,13 @@ struct Stock {
     spares: VecDeque<(SpareNode, bool)>,
     /// Those that generators have, as they were taken.
     in_use: Vec<SpareNode>,
+    /// There is something to do for the thread that it has not looked at.
+    has_changed: bool,
     is_closing: bool,
     /// The thread has ended, and has counted what it could not push.
     has_ended: bool,
+    /// Its client of the list is gone, too.
+    is_gone: bool,
     lost: u64,
     last_error: Option<Trouble>,
 }
@@ -119,42 +157,41 @@ enum Trouble {
     /// A call of Redis has failed.
     #[error("{0}")]
     Call(String),
+    #[error("a call of the list has panicked")]
+    Panic,
 }
 
 impl RedisQueue {
-    /// Opens the list with this key. It returns immediately: a thread pops worker IDs. A `url` looks like
-    /// `redis://user:password@host:6379/0`.
+    /// Opens the queue over a list. It returns immediately: a thread pops worker IDs. A panic of the list closes the queue.
     ///
     /// # Errors
-    /// The URL is invalid ([`is_register`](QueueError::is_register)).
-    pub fn open(url: &str, key: &str, preset: Preset) -> Result<Self, QueueError> {
-        Self::start(RedisList::new(url, key).map_err(QueueKind::List)?, key, preset)
-    }
-
-    fn start(list: impl List + 'static, key: &str, preset: Preset) -> Result<Self, QueueError> {
+    /// The thread cannot be started.
+    pub fn open(list: impl List + 'static, preset: Preset) -> Result<Self, QueueError> {
         let work = Work::new(list, preset.layout().node_max());
-        let background = Background::start("imid-redis-queue", Stock::default(), move |owner| work.run(owner));
-        let background = background.map_err(QueueKind::Thread)?;
-        Ok(Self(Arc::new(Inner { preset, key: key.into(), background })))
+        let process = Process::current();
+        let shared = Arc::new(Shared { stock: Mutex::default(), changed: Condvar::new(), process });
+        let of_thread = Arc::clone(&shared);
+        // Nobody joins the thread: to drop the handle in a forked child would be wrong.
+        let thread = thread::Builder::new().name("imid-redis-queue".into());
+        thread.spawn(move || work.run(&of_thread)).map_err(QueueKind::Thread)?;
+        Ok(Self(Arc::new(Inner { preset, shared })))
     }
 
     /// Waits until a worker ID can be used, for at most this time.
     ///
     /// # Errors
     /// In this time Redis does not answer or the list has a value that is not a worker ID of the layout
-    /// ([`is_register`](QueueError::is_register)), or the list is empty ([`is_no_worker_id`](QueueError::is_no_worker_id)).
+    /// ([`is_list`](QueueError::is_list)), or the list is empty ([`is_no_worker_id`](QueueError::is_no_worker_id)).
     pub fn wait_until_open(&self, timeout: Duration) -> Result<(), QueueError> {
-        let Inner { key, background, .. } = &*self.0;
-        let is_known = || background.state().is_none_or(|stock| !stock.spares.is_empty()).then_some(());
-        let is_open = background.changes().wait(within(timeout, is_known)).is_some();
-        let Some(stock) = background.state() else { return Err(QueueKind::Forked.into()) };
+        let opened = self.0.shared.wait(timeout, |stock| !stock.spares.is_empty());
+        let Some((stock, is_open)) = opened else { return Err(QueueKind::Forked.into()) };
         let cause = match &stock.last_error {
             _ if is_open => return Ok(()),
-            Some(Trouble::EmptyList) => return Err(QueueKind::Empty { key: key.clone() }.into()),
+            Some(Trouble::EmptyList) => return Err(QueueKind::Empty.into()),
             Some(trouble) => trouble.to_string(),
             None => "Redis did not answer in time".into(),
         };
-        Err(QueueKind::List(RegisterError::new(format!("no worker ID from list {key}")).caused_by(cause)).into())
+        Err(QueueKind::List { cause }.into())
     }
 
     /// Returns a generator with this clock, such as [`SystemClock`](imid::clock::SystemClock), with the preset and its own worker
@@ -171,7 +208,7 @@ impl RedisQueue {
         let spare = loop {
             match self.take(clock.refresh().unwrap_or(0)) {
                 Some(spare) => break spare,
-                None if started.elapsed() > POP_WAIT || self.0.background.is_forked() => {
+                None if started.elapsed() > POP_WAIT || self.0.shared.stock().is_none() => {
                     return Err(self.why_none().into());
                 }
                 None => thread::sleep(Duration::from_millis(1)),
@@ -185,7 +222,7 @@ impl RedisQueue {
 
     /// Returns why there is no worker ID.
     fn why_none(&self) -> QueueKind {
-        let Some(stock) = self.0.background.state() else { return QueueKind::Forked };
+        let Some(stock) = self.0.shared.stock() else { return QueueKind::Forked };
         match &stock.last_error {
             _ if stock.is_closing => QueueKind::Closed,
             Some(Trouble::Call(_)) => QueueKind::Silent { retry_after: POP_WAIT },
@@ -195,7 +232,7 @@ impl RedisQueue {
 
     /// Returns the state, for an operator. In a forked child it is empty.
     pub fn status(&self) -> RedisQueueStatus {
-        let Some(stock) = self.0.background.state() else { return RedisQueueStatus::default() };
+        let Some(stock) = self.0.shared.stock() else { return RedisQueueStatus::default() };
         RedisQueueStatus {
             spare: stock.spares.len(),
             in_use: stock.in_use.len(),
@@ -210,25 +247,19 @@ impl RedisQueue {
     ///
     /// Dropping the last clone does the same without waiting.
     pub fn close_within(&self, timeout: Duration) -> bool {
-        let Inner { background, .. } = &*self.0;
         self.0.end();
-        background.has_ended_within(timeout) && background.state().is_some_and(|stock| stock.lost == 0)
+        let ended = self.0.shared.wait(timeout, |stock| stock.is_gone);
+        ended.is_some_and(|(stock, is_gone)| is_gone && stock.lost == 0)
     }
 }
 
 impl NodeSource for RedisQueue {
     fn take(&self, now_ms: u64) -> Option<SpareNode> {
-        let spare = self.0.background.state()?.take(now_ms)?;
-        self.0.background.wake();
-        Some(spare)
+        self.0.shared.change(|stock| stock.take(now_ms))?
     }
 
     fn put(&self, spare: SpareNode) {
-        if let Some(mut stock) = self.0.background.state() {
-            stock.put(spare);
-            drop(stock);
-            self.0.background.wake();
-        }
+        self.0.shared.change(|stock| stock.put(spare));
     }
 }
 
@@ -238,6 +269,7 @@ impl Stock {
         let at = self.spares.iter().position(|(spare, _)| !self.is_closing && spare.used_until_ms < now_ms)?;
         let (spare, _) = self.spares.remove(at)?;
         self.in_use.push(spare);
+        self.has_changed = true;
         Some(spare)
     }
 
@@ -245,6 +277,7 @@ impl Stock {
     fn put(&mut self, node: SpareNode) {
         if let Some(at) = self.in_use.iter().position(|taken| taken.node == node.node) {
             let taken = self.in_use.swap_remove(at);
+            self.has_changed = true;
             if self.has_ended {
                 return;
             }
@@ -263,10 +296,7 @@ impl fmt::Debug for RedisQueue {
 impl Inner {
     /// Stops giving out worker IDs, and tells the thread to exit.
     fn end(&self) {
-        if let Some(mut stock) = self.background.state() {
-            stock.is_closing = true;
-        }
-        self.background.end();
+        self.shared.change(|stock| (stock.is_closing, stock.has_changed) = (true, true));
     }
 }
 

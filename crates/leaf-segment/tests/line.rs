@@ -1,5 +1,6 @@
-//! Segments as applications use them, on a register in memory and on a table of one's own.
+//! Lines of numbers in a register.
 
+#[path = "../../imid-lease/tests/faulty/mod.rs"]
 mod faulty;
 
 use std::collections::HashSet;
@@ -7,9 +8,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use faulty::FaultyRegister;
-use imid_lease::RegisterError;
 use imid_lease::register::MemoryRegister;
-use imid_lease::segment::{self, Block, BlockError, Segment, SegmentError};
+use leaf_segment::{Segment, SegmentError, recover_line};
 
 fn opened(segment: Result<Segment, SegmentError>) -> Result<Segment, SegmentError> {
     let segment = segment?;
@@ -76,28 +76,6 @@ fn a_segment_survives_an_outage_of_the_store_while_its_blocks_last() {
 }
 
 #[test]
-fn a_leaf_table_gives_the_blocks_that_leaf_gives() {
-    let mut max_id = 1;
-    let table = move |step: Option<i64>| {
-        max_id += step.unwrap_or(10);
-        Ok(Block { end: max_id, step: 10 })
-    };
-    let segment = opened(Segment::open(table)).unwrap();
-    let numbers: Vec<_> = (0..10).map(|_| segment.next().unwrap()).collect();
-    assert_eq!(numbers, (1..=10).collect::<Vec<_>>());
-    let error = opened(Segment::open(no_tag)).unwrap_err();
-    assert_eq!(error.to_string(), "the store has no block: the tag does not exist");
-    for (end, step) in [(-5, 10), (9, 10), (10, 0), (10, -1), (i64::MIN, 1), (0, i64::MIN)] {
-        let error = opened(Segment::open(move |_| Ok(Block { end, step }))).unwrap_err();
-        assert!(error.is_register() && error.is_permanent(), "{error}");
-        let expected = "the store has no block: expected a positive step, and numbers from 0 on, found Block { ";
-        assert!(error.to_string().starts_with(expected), "{error}");
-    }
-    let all = opened(Segment::open(|_| Ok(Block { end: i64::MAX, step: i64::MAX }))).unwrap();
-    assert_eq!((all.next(), all.next(), all.status().left), (Ok(0), Ok(1), i64::MAX.cast_unsigned() - 2));
-}
-
-#[test]
 fn a_line_whose_register_was_restored_is_recovered_above_all_its_numbers() {
     let register = FaultyRegister::new();
     let before = open(&register, 10);
@@ -108,18 +86,14 @@ fn a_line_whose_register_was_restored_is_recovered_above_all_its_numbers() {
     drop((before, after));
     register.restore(&backup);
     let mut admin = register.clone();
-    assert_eq!(segment::recover_line(&mut admin, "orders", handed_out + 1).unwrap(), handed_out + 1);
+    assert_eq!(recover_line(&mut admin, "orders", handed_out + 1).unwrap(), handed_out + 1);
     assert_eq!(open(&register, 10).next(), Ok(handed_out + 1));
-    let next = segment::recover_line(&mut admin, "orders", 1).unwrap();
+    let next = recover_line(&mut admin, "orders", 1).unwrap();
     assert!(next > handed_out + 1, "it does not go back");
-    assert_eq!(segment::recover_line(&mut admin, "new", 7).unwrap(), 7);
-    assert!(segment::recover_line(&mut admin, "a b", 7).unwrap_err().is_options());
-    assert!(segment::recover_line(&mut admin, "new", u64::MAX).unwrap_err().is_options());
+    assert_eq!(recover_line(&mut admin, "new", 7).unwrap(), 7);
+    assert!(recover_line(&mut admin, "a b", 7).unwrap_err().is_options());
+    assert!(recover_line(&mut admin, "new", u64::MAX).unwrap_err().is_options());
     assert_eq!(open(&register, 10).next(), Ok(next), "an error writes nothing");
-}
-
-fn no_tag(_: Option<i64>) -> Result<Block, BlockError> {
-    Err(RegisterError::new("the tag does not exist").permanent().into())
 }
 
 #[test]
@@ -133,48 +107,6 @@ fn a_name_and_a_step_outside_their_ranges_are_errors() {
         assert_eq!(refused("orders", step), format!("expected a step of 1 to 1000000000, found {step}"));
     }
     assert!(refused("a b", 1).starts_with("expected a name of 1 to 64 of the characters"));
-}
-
-#[test]
-fn an_error_of_an_applications_own_client_is_not_final() {
-    let mut calls = 0;
-    let table = move |_| {
-        calls += 1;
-        if calls < 3 { Err("connection reset by peer".into()) } else { Ok(Block { end: 11, step: 10 }) }
-    };
-    let segment = opened(Segment::open(table)).expect("the third call succeeds");
-    assert_eq!(segment.next(), Ok(1));
-    // One that says so is: this waits for no time.
-    let segment = Segment::open(no_tag).unwrap();
-    assert!(segment.wait_until_open(Duration::MAX).unwrap_err().is_permanent());
-}
-
-#[test]
-fn a_panic_in_the_call_for_a_block_is_told() {
-    for good in [0, 1] {
-        let mut calls = 0;
-        let table = move |_| {
-            calls += 1;
-            assert!(calls <= good, "on purpose");
-            Ok(Block { end: 11, step: 10 })
-        };
-        let segment = Segment::open(table).unwrap();
-        let opened = segment.wait_until_open(Duration::from_secs(15));
-        let numbers: Vec<_> = std::iter::from_fn(|| segment.next().ok()).collect();
-        assert_eq!(numbers, (1..=10 * good).collect::<Vec<_>>());
-        if good == 0 {
-            assert!(opened.unwrap_err().is_permanent());
-        }
-        // The thread may be on its way to the second call.
-        let give_up = Instant::now() + Duration::from_secs(15);
-        while segment.next().unwrap_err().retry_after().is_some() {
-            assert!(Instant::now() < give_up, "it is told to try again");
-            sleep(Duration::from_millis(1));
-        }
-        assert!(segment.next().unwrap_err().is_closed());
-        let error = segment.status().last_error;
-        assert_eq!(error.as_deref(), Some("the call that fetches a block has panicked"));
-    }
 }
 
 #[test]

@@ -5,7 +5,6 @@ use std::sync::Mutex;
 
 use imid::clock::SystemClock;
 
-use super::list::Failure;
 use super::*;
 
 /// A list in memory that can be down, and can lose answers.
@@ -34,22 +33,22 @@ impl Memory {
     }
 
     /// Calls, and loses the answer.
-    fn call<T>(&self, call: impl FnOnce(&mut Store) -> T) -> Result<T, Failure> {
+    fn call<T>(&self, call: impl FnOnce(&mut Store) -> T) -> Result<T, ListError> {
         let mut store = self.0.lock().unwrap();
         if store.is_down {
-            return Err(Failure::NotDone(RegisterError::new("down")));
+            return Err(ListError::NotDone("down".into()));
         }
         let answer = call(&mut store);
         if store.lost_answers > 0 {
             store.lost_answers -= 1;
-            return Err(Failure::Unknown(RegisterError::new("no answer")));
+            return Err(ListError::Unknown("no answer".into()));
         }
         Ok(answer)
     }
 }
 
 impl List for Memory {
-    fn pop(&mut self) -> Result<Option<String>, Failure> {
+    fn pop(&mut self) -> Result<Option<String>, ListError> {
         let delay = self.0.lock().unwrap().pop_delay;
         thread::sleep(delay);
         self.call(|store| {
@@ -58,21 +57,21 @@ impl List for Memory {
         })
     }
 
-    fn push(&mut self, text: &str) -> Result<(), Failure> {
+    fn push(&mut self, text: &str) -> Result<(), ListError> {
         self.call(|store| {
             store.pushes += 1;
             store.list.push_back(text.to_owned());
         })
     }
 
-    fn now_ms(&mut self) -> Result<u64, Failure> {
+    fn now_ms(&mut self) -> Result<u64, ListError> {
         let is_down = self.0.lock().unwrap().is_down;
-        if is_down { Err(Failure::NotDone(RegisterError::new("down"))) } else { Ok(SystemClock.now_ms().unwrap()) }
+        if is_down { Err(ListError::NotDone("down".into())) } else { Ok(SystemClock.now_ms().unwrap()) }
     }
 }
 
 fn open_within(memory: &Memory, time: Duration) -> Result<RedisQueue, QueueError> {
-    let queue = RedisQueue::start(memory.clone(), "ids", Preset::TWITTER)?;
+    let queue = RedisQueue::open(memory.clone(), Preset::TWITTER)?;
     queue.wait_until_open(time).map(|()| queue)
 }
 
@@ -166,16 +165,14 @@ fn a_worker_id_that_cannot_be_pushed_is_kept_and_pushed_later() {
 
 #[test]
 fn a_list_without_worker_ids_is_an_error_that_says_so() {
-    let queue = RedisQueue::start(Memory::default(), "ids", Preset::TWITTER).unwrap();
+    let queue = RedisQueue::open(Memory::default(), Preset::TWITTER).unwrap();
     eventually("it is said", || queue.status().last_error.as_deref() == Some("the list is empty"));
     let error = refused(&[]);
-    assert_eq!((error.to_string().as_str(), error.is_no_worker_id()), ("no worker ID is in the list ids", true));
+    assert_eq!((error.to_string().as_str(), error.is_no_worker_id()), ("no worker ID is in the list", true));
     for text in ["1024", "-1", "web-3"] {
         let why = format!("expected a worker ID of 0 to 1023 in the list, found {text:?}");
         let error = refused(&[text]);
-        assert_eq!((error.to_string().as_str(), error.is_register()), ("cannot open the list of worker IDs", true));
-        let cause = crate::register::with_causes(std::error::Error::source(&error).unwrap());
-        assert_eq!(cause, format!("no worker ID from list ids: {why}"));
+        assert_eq!((error.to_string(), error.is_list()), (format!("cannot use the list of worker IDs: {why}"), true));
     }
     let memory = Memory::new(&["web-3", "5"]);
     let queue = open(&memory);
@@ -231,4 +228,26 @@ fn a_worker_id_that_no_generator_has_used_stays_and_one_that_is_twice_in_the_lis
     eventually("another one is popped", || queue.status().spare == 1);
     assert_eq!(queue.take(u64::MAX).unwrap().node, 7);
     assert!(memory.texts().is_empty());
+}
+
+#[test]
+fn a_panic_of_the_list_closes_the_queue_and_says_so() {
+    struct Panics;
+    impl List for Panics {
+        fn pop(&mut self) -> Result<Option<String>, ListError> {
+            panic!("on purpose")
+        }
+
+        fn push(&mut self, _: &str) -> Result<(), ListError> {
+            Ok(())
+        }
+
+        fn now_ms(&mut self) -> Result<u64, ListError> {
+            Ok(1_700_000_000_000)
+        }
+    }
+    let queue = RedisQueue::open(Panics, Preset::TWITTER).unwrap();
+    eventually("it is said", || queue.status().last_error.as_deref() == Some("a call of the list has panicked"));
+    assert!(queue.generator(SystemClock).unwrap_err().is_closed());
+    assert!(queue.close_within(Duration::from_secs(20)), "nothing was popped");
 }

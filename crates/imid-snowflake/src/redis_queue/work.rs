@@ -1,15 +1,19 @@
 //! The thread that moves worker IDs between the list and this process.
 
+use std::format;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::string::ToString;
 use std::time::{Duration, Instant};
 
-use imid_snowflake::SpareNode;
-
-use super::list::{Failure, List};
-use super::{Stock, Trouble};
-use crate::background::{Backoff, LONGEST_WAIT_MS, Owner};
+use super::{List, ListError, Shared, Stock, Trouble};
+use crate::SpareNode;
 
 /// The longest wait for the store's time to advance.
 const GAP: Duration = Duration::from_millis(100);
+
+/// How long the thread waits after the first failure, and at most. The wait doubles with each failure.
+const FIRST_WAIT: Duration = Duration::from_millis(100);
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 /// How long the end waits until worker IDs can go back that were used ahead of the store's time.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -37,54 +41,74 @@ impl<L: List> Work<L> {
         Self { list, node_max, popped: None }
     }
 
-    pub(super) fn run(mut self, owner: &Owner<Stock>) {
-        let (mut backoff, mut give_up_at) = (Backoff::default(), None);
-        loop {
-            if owner.is_closing() && *give_up_at.get_or_insert_with(|| Instant::now() + PATIENCE) <= Instant::now() {
-                let mut stock = owner.state();
+    pub(super) fn run(mut self, shared: &Shared) {
+        let (mut failures, mut give_up_at) = (0_u32, None);
+        // The thread is not in a forked child, so there is always a stock.
+        while let Some(mut stock) = shared.stock() {
+            stock.has_changed = false;
+            if stock.is_closing && *give_up_at.get_or_insert_with(|| Instant::now() + PATIENCE) <= Instant::now() {
                 stock.lost += u64::from(self.popped.is_some());
-                return stock.end();
+                stock.end();
+                break;
             }
-            let done = self.work(owner);
-            backoff.note(done.is_ok());
-            owner.state().last_error = done.as_ref().err().cloned();
+            drop(stock);
+            // It is foreign code. If this thread ended silently, callers would wait forever.
+            let done = catch_unwind(AssertUnwindSafe(|| self.work(shared))).unwrap_or_else(|panic| {
+                // Not dropped, because that can also panic.
+                core::mem::forget(panic);
+                shared.change(|stock| {
+                    stock.is_closing = true;
+                    stock.end();
+                });
+                Err(Trouble::Panic)
+            });
+            let is_over = matches!(done, Ok(Job::End) | Err(Trouble::Panic));
+            failures = if done.is_ok() { 0 } else { (failures + 1).min(8) };
+            shared.change(|stock| stock.last_error = done.as_ref().err().cloned());
             match done {
-                Ok(Job::Pop | Job::Push(_)) => {}
-                Ok(Job::Wait(time)) => owner.sleep(time),
-                Ok(Job::End) => return,
-                Err(_) => owner.sleep(Duration::from_millis(backoff.wait_ms(LONGEST_WAIT_MS))),
+                _ if is_over => break,
+                Ok(Job::Wait(time)) => Self::sleep(shared, time),
+                Ok(_) => {}
+                Err(_) => Self::sleep(shared, (FIRST_WAIT * (1 << (failures - 1))).min(LONGEST_WAIT)),
             }
         }
+        // The list's client goes first: to those who wait for the end, it has ended too.
+        drop(self);
+        shared.change(|stock| stock.is_gone = true);
+    }
+
+    /// Sleeps until there may be something to do, or for this time.
+    fn sleep(shared: &Shared, time: Duration) {
+        shared.wait(time, |stock| stock.has_changed);
     }
 
     /// Does one job.
-    fn work(&mut self, owner: &Owner<Stock>) -> Result<Job, Trouble> {
+    fn work(&mut self, shared: &Shared) -> Result<Job, Trouble> {
         let store_ms = self.list.now_ms()?;
         if let Some(node) = self.popped.take() {
-            owner.state().add(node, store_ms)?;
-            owner.announce();
+            shared.change(|stock| stock.add(node, store_ms)).unwrap_or(Ok(()))?;
         }
-        let job = owner.state().next_job(store_ms);
+        let job = shared.change(|stock| stock.next_job(store_ms)).unwrap_or(Job::End);
         match job {
-            Job::Pop => self.pop(owner)?,
+            Job::Pop => self.pop(shared)?,
             Job::Push(node) => {
                 let pushed = self.list.push(&node.node.to_string());
-                if matches!(pushed, Err(Failure::NotDone(_))) {
-                    owner.state().spares.push_front((node, true));
+                if matches!(pushed, Err(ListError::NotDone(_))) {
+                    shared.change(|stock| stock.spares.push_front((node, true)));
                 }
-                moved(owner, pushed)?;
+                moved(shared, pushed)?;
             }
             Job::Wait(_) | Job::End => {}
         }
         Ok(job)
     }
 
-    fn pop(&mut self, owner: &Owner<Stock>) -> Result<(), Trouble> {
-        let text = moved(owner, self.list.pop())?.ok_or(Trouble::EmptyList)?;
+    fn pop(&mut self, shared: &Shared) -> Result<(), Trouble> {
+        let text = moved(shared, self.list.pop())?.ok_or(Trouble::EmptyList)?;
         self.popped = text.parse().ok().filter(|node| *node <= self.node_max);
         if self.popped.is_none() {
             // It is not ours to remove. Another program may use the list.
-            moved(owner, self.list.push(&text))?;
+            moved(shared, self.list.push(&text))?;
             let max = self.node_max;
             let what = format!("expected a worker ID of 0 to {max} in the list, found {text:?}");
             return Err(Trouble::WrongList(what));
@@ -94,14 +118,18 @@ impl<L: List> Work<L> {
 }
 
 /// Counts a worker ID whose call had no answer: no one knows where it is.
-fn moved<T>(owner: &Owner<Stock>, result: Result<T, Failure>) -> Result<T, Trouble> {
-    owner.state().lost += u64::from(matches!(result, Err(Failure::Unknown(_))));
+fn moved<T>(shared: &Shared, result: Result<T, ListError>) -> Result<T, Trouble> {
+    if matches!(result, Err(ListError::Unknown(_))) {
+        shared.change(|stock| stock.lost += 1);
+    }
     Ok(result?)
 }
 
-impl From<Failure> for Trouble {
-    fn from((Failure::NotDone(error) | Failure::Unknown(error)): Failure) -> Self {
-        Self::Call(format!("{error:#}"))
+impl From<ListError> for Trouble {
+    fn from(error: ListError) -> Self {
+        let error: &dyn core::error::Error = &error;
+        let causes = core::iter::successors(error.source(), |error| (*error).source());
+        Self::Call(causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}")))
     }
 }
 
