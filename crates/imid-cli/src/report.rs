@@ -1,13 +1,15 @@
 //! Errors and notes on standard error, one line each.
 
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
 
 use crate::stdout;
+use crate::time::rfc3339;
 
 /// Why a command ends early.
 pub(crate) enum Stop {
@@ -45,6 +47,8 @@ pub(crate) struct KeepGoing {
 #[derive(Default)]
 pub(crate) struct Report {
     keep_going: bool,
+    /// When the next line of progress is due.
+    progress_due: Option<Instant>,
     /// The exit status.
     status: u8,
 }
@@ -91,6 +95,19 @@ impl Report {
     pub(crate) fn print(&self, message: impl Display) {
         // If standard error cannot be written, the exit status still reports the error. `eprintln` would panic.
         let _ = writeln!(anstream::stderr(), "{message}");
+    }
+
+    /// Shows a person who waits how many lines are done, and the time of the last ID: a line every ten seconds on a terminal.
+    pub(crate) fn progress(&mut self, done: impl FnOnce() -> (u64, Option<u64>)) {
+        const EVERY: Duration = Duration::from_secs(10);
+        let now = Instant::now();
+        let due = *self.progress_due.get_or_insert(now + EVERY);
+        if now >= due && io::stderr().is_terminal() {
+            self.progress_due = Some(now + EVERY);
+            let (lines, time) = done();
+            let time = time.map(|ms| format!(", {}", rfc3339(ms)[..16].replace('T', " "))).unwrap_or_default();
+            self.print(format_args!("{lines} lines{time}"));
+        }
     }
 
     /// Reports a file that cannot be read. The exit status is 2, as that of other tools which search.

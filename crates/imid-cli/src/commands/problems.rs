@@ -38,6 +38,11 @@ impl<'a> Problems<'a> {
         format!("{}{}", if is_one_file { "lines " } else { "" }, places.join(", "))
     }
 
+    /// Shows a person who waits how many lines are done, and the time of the last ID.
+    pub(super) fn progress(&mut self, lines: u64, last_ms: Option<u64>) {
+        self.report.progress(|| (lines, last_ms));
+    }
+
     pub(super) fn add(&mut self, message: impl FnOnce() -> String) {
         self.report.set_failed();
         self.found += 1;

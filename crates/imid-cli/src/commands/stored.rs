@@ -99,6 +99,7 @@ impl StoredIds {
             counts: Counts::default(),
             problems: Problems::new(report),
             line: 0,
+            last_ms: None,
             ids: vec![MessageId::MIN; AT_ONCE],
         };
         for file in files {
@@ -116,6 +117,9 @@ impl StoredIds {
                         }
                         reader.line = before + record.line;
                         reader.counts.lines += 1;
+                        if reader.counts.lines.is_multiple_of(100_000) {
+                            reader.problems.progress(reader.counts.lines, reader.last_ms);
+                        }
                         reader.count(record.check().and_then(|()| reader.read_message(&record)))
                     });
                     ran.map_err(|stop| match stop {
@@ -139,6 +143,8 @@ struct Reader<'a, 'r, V> {
     problems: Problems<'r>,
     /// The number of the present line among the lines of all files.
     line: u64,
+    /// The time of the last ID.
+    last_ms: Option<u64>,
     /// The IDs that are read together.
     ids: Vec<MessageId>,
 }
@@ -154,6 +160,7 @@ impl<V: Visitor> Reader<'_, '_, V> {
                     self.count_invalid(&too_long());
                 }
             }
+            self.problems.progress(self.counts.lines, self.last_ms);
         }
         Ok(())
     }
@@ -165,6 +172,7 @@ impl<V: Visitor> Reader<'_, '_, V> {
                 let read = codec::decode_lines(rest, b'\n', &mut self.ids);
                 let count = read.unwrap_or_else(LineError::index);
                 self.visitor.add_lines(self.line + 1, &self.ids[..count], &mut self.problems)?;
+                self.last_ms = self.ids[..count].last().map(|id| id.timestamp_ms()).or(self.last_ms);
                 self.line += count as u64;
                 self.counts.lines += count as u64;
                 self.counts.valid += count as u64;
@@ -216,6 +224,7 @@ impl<V: Visitor> Reader<'_, '_, V> {
         match read {
             Ok(id) => {
                 self.counts.valid += 1;
+                self.last_ms = Some(id.timestamp_ms());
                 self.visitor.add(self.line, id, &mut self.problems)
             }
             Err(problem) => {

@@ -7,6 +7,8 @@ use std::sync::{LazyLock, OnceLock};
 use std::time::Duration;
 
 use imid::MessageId;
+use imid_inspect::Id;
+use imid_inspect::time::{date, rfc3339};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
@@ -27,6 +29,9 @@ pub(crate) struct TimeField {
     /// seconds is an error]
     #[arg(long = "time-unit", value_name = "UNIT", requires = "time_field")]
     unit: Option<TimeUnit>,
+    /// Accept times before 2005 and more than two years ahead of now
+    #[arg(long, requires = "time_field")]
+    any_time: bool,
     #[command(flatten)]
     pub(crate) zone: ZoneArg,
 }
@@ -56,8 +61,26 @@ impl TimeUnit {
 }
 
 impl TimeField {
-    /// Reads the time of a message, in Unix milliseconds. It is a time that an ID can have.
+    /// Reads the time of a message, in Unix milliseconds. It is a time that an ID can have, and without --any-time one that a
+    /// message can have.
     pub(crate) fn parse(&self, text: &str) -> Result<u64, String> {
+        let ms = self.read_any(text)?;
+        let now = u64::try_from(NOW.as_millisecond()).unwrap_or(0);
+        let is_plausible = || MessageId::first_at(ms).is_ok_and(|id| Id::from(id).is_plausible(now));
+        if self.any_time || is_plausible() {
+            return Ok(ms);
+        }
+        let cause = match text.parse() {
+            Ok(days) if DAYS_OF_SPREADSHEETS.contains(&days) => {
+                format!(" (as the date of a spreadsheet, it is {})", date((days - DAYS_TO_1970) * 86_400_000))
+            }
+            _ => String::new(),
+        };
+        let found = format!("{}, which is {}{cause}", quote(text), rfc3339(ms));
+        Err(format!("expected a time from 2005 to two years from now, found {found}; --any-time allows others"))
+    }
+
+    fn read_any(&self, text: &str) -> Result<u64, String> {
         if let Some(number) = unix_number(text) {
             return checked(self.number(text, &number)?);
         }
@@ -100,6 +123,10 @@ impl TimeField {
         u64::try_from(ns / 1_000_000).map_err(|_| past_the_end(text))
     }
 }
+
+/// Days since the end of 1899, as spreadsheets count them: from 2005 to 2050, and to 1970.
+const DAYS_OF_SPREADSHEETS: RangeInclusive<u64> = 38_353..=54_789;
+const DAYS_TO_1970: u64 = 25_569;
 
 /// Returns a time that an ID can have.
 fn checked(ms: u64) -> Result<u64, String> {
@@ -333,7 +360,7 @@ mod tests {
     use super::*;
 
     fn parse_timestamp_ms(text: &str) -> Result<u64, String> {
-        TimeField::default().parse(text)
+        TimeField::default().read_any(text)
     }
 
     #[test]
@@ -437,12 +464,31 @@ mod tests {
             (TimeUnit::Ns, "1763640000123999999", 1_763_640_000_123),
             (TimeUnit::S, "2025-11-20T12:00:00Z", 1_763_640_000_000),
         ] {
-            assert_eq!(field(unit).parse(text), Ok(ms), "{text} {unit:?}");
+            assert_eq!(field(unit).read_any(text), Ok(ms), "{text} {unit:?}");
         }
         for text in ["1.", ".5", "1.5.2", "1e-9", "-1.5", "1,5", "NaN", "99999999999999999999"] {
-            assert!(field(TimeUnit::S).parse(text).is_err(), "{text}");
+            assert!(field(TimeUnit::S).read_any(text).is_err(), "{text}");
         }
-        assert!(field(TimeUnit::S).parse("1763640000123").unwrap_err().starts_with("expected a timestamp"));
+        assert!(field(TimeUnit::S).read_any("1763640000123").unwrap_err().starts_with("expected a timestamp"));
+    }
+
+    #[test]
+    fn a_time_that_no_message_has_is_an_error_unless_it_is_allowed() {
+        let field = TimeField::default();
+        for (text, found) in [
+            ("0", "1970-01-01T00:00:00.000Z"),
+            ("45981", "1970-01-01T00:00:45.981Z (as the date of a spreadsheet, it is 2025-11-20)"),
+            ("176364000000", "1975-08-04T06:00:00.000Z"),
+            ("1104537599999", "2004-12-31T23:59:59.999Z"),
+            ("1970-01-01T00:00:00Z", "1970-01-01T00:00:00.000Z"),
+            ("2109-05-01T00:00:00Z", "2109-05-01T00:00:00.000Z"),
+        ] {
+            let expected = format!("expected a time from 2005 to two years from now, found {text:?}, which is {found}");
+            assert_eq!(field.parse(text), Err(expected + "; --any-time allows others"));
+            assert!(TimeField { any_time: true, ..field.clone() }.parse(text).is_ok());
+        }
+        let soon = NOW.as_millisecond() + 729 * 86_400_000;
+        assert!(field.parse("1104537600000").is_ok() && field.parse(&soon.to_string()).is_ok());
     }
 
     #[test]
@@ -519,7 +565,7 @@ mod tests {
         for text in ["2025-03-30T02:00:00", "2025-03-30 02:30", "2025-03-30T02:59:59.999"] {
             let problem = "the clocks of Europe/Berlin go forward by 1h and never show it";
             let expected = format!("expected a time that exists, found {text:?}: {problem}");
-            assert_eq!([arg(text), field.parse(text)], [Err(expected.clone()), Err(expected)]);
+            assert_eq!([arg(text), field.read_any(text)], [Err(expected.clone()), Err(expected)]);
         }
         for (text, ms) in [
             ("2025-03-30T01:59:59", 1_743_296_399_000),
@@ -527,7 +573,7 @@ mod tests {
             // Shown twice: the earlier one.
             ("2025-10-26T02:30:00", 1_761_438_600_000),
         ] {
-            assert_eq!([arg(text), field.parse(text)], [Ok(ms), Ok(ms)], "{text}");
+            assert_eq!([arg(text), field.read_any(text)], [Ok(ms), Ok(ms)], "{text}");
         }
         // A day that begins at 01:00, and one that is skipped.
         let zone = |name| ZoneArg { given: Some(TimeZone::get(name).unwrap()) };

@@ -37,8 +37,17 @@ fn time_zone(name: &str) -> Result<TimeZone, String> {
     if let Some(offset) = offset(name) {
         return Ok(offset.to_time_zone());
     }
-    TimeZone::get(name)
-        .map_err(|_| format!("expected a time zone such as Europe/Berlin, +08:00 or UTC, found {}", quote(name)))
+    // These need no database of time zones.
+    if ["UTC", "Z", "GMT", "Etc/UTC"].iter().any(|utc| utc.eq_ignore_ascii_case(name)) {
+        return Ok(TimeZone::UTC);
+    }
+    TimeZone::get(name).map_err(|_| {
+        if jiff::tz::db().is_definitively_empty() {
+            let hint = "this system has no database of time zones (the package tzdata)";
+            return format!("expected an offset such as +08:00, or UTC, found {}: {hint}", quote(name));
+        }
+        format!("expected a time zone such as Europe/Berlin, +08:00 or UTC, found {}", quote(name))
+    })
 }
 
 #[cfg(test)]
@@ -49,6 +58,9 @@ mod tests {
     fn a_time_has_the_offset_that_its_zone_has_then() {
         for (name, utc, expected) in [
             ("UTC", "2025-11-20T12:00:00.005Z", "2025-11-20T12:00:00.005Z"),
+            ("utc", "2025-11-20T12:00:00.005Z", "2025-11-20T12:00:00.005Z"),
+            ("Z", "2025-11-20T12:00:00.005Z", "2025-11-20T12:00:00.005Z"),
+            ("GMT", "2025-11-20T12:00:00.005Z", "2025-11-20T12:00:00.005Z"),
             ("Asia/Kolkata", "2025-11-20T19:00:00.005Z", "2025-11-21T00:30:00.005+05:30"),
             ("America/St_Johns", "2025-07-01T00:00:00Z", "2025-06-30T21:30:00.000-02:30"),
             ("America/St_Johns", "2025-12-01T00:00:00Z", "2025-11-30T20:30:00.000-03:30"),

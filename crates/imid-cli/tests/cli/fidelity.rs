@@ -111,7 +111,9 @@ fn csv_keeps_every_byte_and_each_record_gets_the_id_of_its_fields() {
             "tag --in {name} --session-field room --time-field at --seed 1 --id-field id,hex --id-form text,hex"
         );
         let run = imid(&args, input.as_str());
-        assert_eq!((run.status, run.err.as_str()), (0, "tagged 3000 lines; no ID moved forward\n"));
+        let summary =
+            "tagged 3000 lines, from 2025-11-20T12:00:00.000Z to 2025-11-20T12:00:02.999Z; no ID moved forward\n";
+        assert_eq!((run.status, run.err.as_str()), (0, summary));
 
         // The other reader is the crate csv.
         let read = |text: &str| {
@@ -143,7 +145,7 @@ fn csv_keeps_every_byte_and_each_record_gets_the_id_of_its_fields() {
 #[test]
 fn a_bad_record_of_csv_is_named_by_its_first_line() {
     let csv = "room,at\n\"a\nb\",1\nx,1,2\n\n\ny,z\nw,5\n";
-    let run = imid("tag --in csv --session-field room --time-field at --keep-going", csv);
+    let run = imid("tag --in csv --session-field room --time-field at --any-time --keep-going", csv);
     let expected = "error: line 4: expected 2 fields as in the header, found 3\nerror: line 7: field \"at\": expected ";
     assert!(run.err.starts_with(expected), "{}", run.err);
     assert_eq!((run.status, run.out.lines().count()), (1, 6));

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Ran, imid, imid_args, skip};
 
-const TAG: &str = "tag --session-field room --time-field at --seed 1 --in csv";
+const TAG: &str = "tag --session-field room --time-field at --any-time --seed 1 --in csv";
 
 /// The rows that a strict reader finds before its first error, and whether it found one.
 struct Judged {

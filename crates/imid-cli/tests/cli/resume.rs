@@ -5,7 +5,8 @@ use std::path::Path;
 
 use crate::{Ran, command, imid_args};
 
-const TAG: [&str; 9] = ["tag", "--type", "group", "--session-field", "room", "--time-field", "at", "--seed", "1"];
+const TAG: [&str; 10] =
+    ["tag", "--any-time", "--type", "group", "--session-field", "room", "--time-field", "at", "--seed", "1"];
 
 fn tag(more: &[&str], input: &str) -> Ran {
     imid_args(&[&TAG, more].concat(), input)
@@ -170,7 +171,8 @@ fn a_run_with_other_options_does_not_continue_the_part() {
         })
         .collect();
     let (csv_args, plain) = (["--in", "csv"], &[][..]);
-    let rows = (0..20).map(|n| format!("r{0},u{0},group,{1},{2}\n", n % 3, 1_763_640_000_000_u64 + n, n + 5));
+    let rows = (0..20)
+        .map(|n| format!("r{0},u{0},group,{1},{2}\n", n % 3, 1_763_640_000_000_u64 + n, 1_763_640_001_000_u64 + n));
     let table = "room,user,kind,at,seen\n".to_owned() + &rows.collect::<String>();
     for (args, input) in [(plain, lines.concat()), (&csv_args, table)] {
         let run = |options: &[&str], part: Option<&str>| {

@@ -84,7 +84,7 @@ fn a_signal_during_a_run_leaves_whole_lines_in_the_file() {
     for _ in 0..5 {
         // 37 bytes: no block of the output ends with a line by chance.
         let (written, err) = ended_while_writing(
-            "tag --session-field s --time-field t",
+            "tag --session-field s --any-time --time-field t",
             b"{\"s\":1,\"text\":\"0123456789\",\"t\":12345}\n",
         );
         assert!(written.ends_with("\"}\n"));

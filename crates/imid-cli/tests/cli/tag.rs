@@ -5,6 +5,9 @@ use imid::{MessageId, SessionTag, SessionType};
 use crate::{Ran, ids, imid, imid_args};
 
 /// An invented chat with unusual but valid JSON: odd spacing, escapes, large numbers, CRLF, no line feed at the end.
+const SUMMARY: &str = "tagged 11 lines, from 2025-11-20T12:00:00.000Z to 2025-11-20T12:00:06.004Z; 1 ID moved forward, by at most \
+3.125 s, to the time of line 5\n";
+
 const SAMPLE: &str = include_str!("../../../../examples/chat.jsonl");
 
 /// Returns the IDs in the last members of tagged lines.
@@ -25,7 +28,7 @@ pub(crate) fn untagged(tagged: &str) -> String {
 #[test]
 fn the_sample_keeps_every_byte_and_each_id_reads_back() {
     let run = imid("tag --type group --session-field room --time-field at --seed 1", SAMPLE);
-    assert_eq!((run.status, run.err.as_str()), (0, "tagged 11 lines; 1 ID moved forward, by at most 3125 ms\n"));
+    assert_eq!((run.status, run.err.as_str()), (0, SUMMARY));
     assert_eq!(untagged(&run.out), SAMPLE);
 
     let ids = tagged_ids(&run.out);
@@ -72,7 +75,10 @@ fn a_later_run_continues_after_the_previous_one() {
     let run = tag(&format!("--after {last}"));
     let next = tagged_ids(&run.out);
     assert!(last < next[0] && next.is_sorted_by(|a, b| a < b));
-    assert_eq!(run.err, "tagged 11 lines; 10 IDs moved forward, by at most 6004 ms\n");
+    assert_eq!(
+        run.err,
+        "tagged 11 lines, from 2025-11-20T12:00:06.004Z to 2025-11-20T12:00:06.004Z; 10 IDs moved forward, by at most 6.004 s, to the end of the previous run\n"
+    );
 }
 
 #[test]
@@ -120,8 +126,8 @@ fn two_runs_one_after_the_other_share_no_id() {
 fn a_shift_past_the_limit_is_a_bad_line_and_does_not_move_other_ids() {
     let tag = |more: &str| imid(&format!("tag --session-field room --time-field at --seed 1 {more}"), SAMPLE);
     let strict = tag("--max-shift 3124ms --keep-going");
-    let expected = "error: line 6: the ID would move forward by 3125 ms, to the time of line 5 (limit 3124 ms)\n\
-                    tagged 10 lines; no ID moved forward\n";
+    let expected = "error: line 6: the ID would move forward by 3.125 s, to the time of line 5 (limit 3.124 s)\n\
+                    tagged 10 lines, from 2025-11-20T12:00:00.000Z to 2025-11-20T12:00:06.004Z; no ID moved forward\n";
     assert_eq!((strict.status, strict.err.as_str()), (1, expected));
     // The other lines have the same IDs as without the bad line.
     let without_line_6: String = SAMPLE.split_inclusive('\n').filter(|line| !line.contains("\"seq\":6")).collect();
@@ -264,7 +270,7 @@ fn input_that_ends_early_is_an_error_that_names_the_last_line_of_the_output() {
 #[test]
 fn blank_lines_beside_lines_that_are_left_out_are_kept() {
     let lines = "{\"s\":1,\"t\":9}\n\nx\n\n\r\n{\"s\":1,\"t\":5}\n \n\n{\"s\":1,\"t\":9}\n\n";
-    let run = imid("tag --session-field s --time-field t --max-shift 3ms --keep-going", lines);
+    let run = imid("tag --session-field s --time-field t --any-time --max-shift 3ms --keep-going", lines);
     assert_eq!(untagged(&run.out), "{\"s\":1,\"t\":9}\n\n\n\r\n \n\n{\"s\":1,\"t\":9}\n\n");
     assert_eq!(run.err.lines().filter(|line| line.starts_with("error: line ")).count(), 2);
 }
@@ -352,4 +358,45 @@ fn a_table_with_semicolons_is_read_and_recognized() {
     );
     let checked = imid("check --in ssv --json", run.out).ok();
     assert!(checked.contains("\"valid\":1,"), "{checked}");
+}
+
+#[test]
+fn a_time_that_no_message_has_is_an_error_and_moves_no_later_id() {
+    let line = |ms: u64| format!("{{\"s\":1,\"t\":{ms}}}\n");
+    let noon = 1_763_640_000_000;
+    for (ms, found) in [
+        (0, "which is 1970-01-01T00:00:00.000Z"),
+        (45_981, "which is 1970-01-01T00:00:45.981Z (as the date of a spreadsheet, it is 2025-11-20)"),
+        (noon / 10, "which is 1975-08-04T06:00:00.000Z"),
+        (4_397_000_000_000, "which is 2109-05-03T04:53:20.000Z"),
+    ] {
+        let lines = line(noon) + &line(ms) + &line(noon + 5);
+        let run = imid("tag --session-field s --time-field t --keep-going", lines.as_str());
+        let problem = format!("found \"{ms}\", {found}; --any-time allows others");
+        let expected =
+            format!("error: line 2: field \"t\": expected a time from 2005 to two years from now, {problem}\n");
+        let summary =
+            "tagged 2 lines, from 2025-11-20T12:00:00.000Z to 2025-11-20T12:00:00.005Z; no ID moved forward\n";
+        assert_eq!((run.status, run.err), (1, expected + summary));
+        let run = imid("tag --session-field s --time-field t --any-time", lines);
+        assert_eq!((run.status, run.out.lines().count()), (0, 3), "{}", run.err);
+        assert_eq!(run.err.contains("1 ID moved forward, by at most "), ms < noon || ms > noon + 5, "{}", run.err);
+    }
+    // From the year 2109 back: in words, and with the line that moved them.
+    let run = imid("tag --session-field s --time-field t --any-time", line(4_397_000_000_000) + &line(noon));
+    let moved = "1 ID moved forward, by at most 30478d 16h 53m 20s, to the time of line 1\n";
+    assert!(run.err.ends_with(moved), "{}", run.err);
+}
+
+#[test]
+fn an_output_whose_name_is_that_of_compressed_data_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["out.jsonl.gz", "out.csv.ZST", "out.zip", "out.parquet"] {
+        let path = folder.path().join(name).to_str().unwrap().to_owned();
+        let error = imid_args(&["tag", "--session-field", "s", "-o", &path], "{\"s\":1}\n").error(2);
+        let end = name.rsplit('.').next().unwrap().to_lowercase();
+        let hint = "to compress it, use a pipe such as | gzip";
+        assert_eq!(error, format!("--output: expected a name of a text file, found .{end}: {hint}"));
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }

@@ -81,3 +81,22 @@ fn a_command_that_waits_for_a_person_says_for_what() {
     assert!(child.wait().unwrap().success());
     assert_eq!(screen.end(), "");
 }
+
+#[test]
+fn a_person_who_waits_sees_what_is_done() {
+    let line = "{\"room\":\"a\",\"at\":1763640000000}\n";
+    for (args, line, shown) in [
+        ("tag --session-field room --time-field at", line, "2 lines, 2025-11-20 12:00"),
+        ("check", "EUN6-KDW2-5J2G-DUMH\n", "2 lines, 2025-11-20 12:00"),
+    ] {
+        let args: Vec<_> = args.split(' ').collect();
+        let (mut screen, mut child) = Screen::run(&args, Some(Stdio::piped()), Stdio::null());
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(line.as_bytes()).unwrap();
+        thread::sleep(Duration::from_millis(10_200));
+        input.write_all(line.as_bytes()).unwrap();
+        screen.wait_for(shown);
+        drop(input);
+        child.wait().unwrap();
+    }
+}

@@ -5,12 +5,14 @@ use std::time::Duration;
 use imid::Generator;
 use imid::dialect::Dialect;
 use imid_inspect::Id;
+use imid_inspect::time::duration;
 
 use super::Args;
 use super::plan::Facts;
-use super::replay::Replay;
+use super::replay::{Replay, Shifts, time_of};
 use crate::clock_minter::ClockMinter;
 use crate::report::{Report, Stop};
+use crate::time::ZoneArg;
 
 /// Mints the IDs of a run, by where their times come from.
 #[expect(clippy::large_enum_variant, reason = "a run has only one value of this type")]
@@ -46,14 +48,20 @@ impl Minter {
         }
     }
 
-    /// Prints how many IDs moved forward in time.
-    pub(super) fn summary(&self, tagged: u64, report: &Report) {
+    /// Prints the times of the IDs, and how many moved forward in time.
+    pub(super) fn summary(&self, tagged: u64, ids: Option<[Id; 2]>, zone: &ZoneArg, report: &Report) {
         let Self::Messages { replay, .. } = self else { return };
-        let (tagged, shifts) = (counted(tagged, "line"), replay.shifts());
-        report.print(match shifts.count {
-            0 => format!("tagged {tagged}; no ID moved forward"),
-            n => format!("tagged {tagged}; {} moved forward, by at most {} ms", counted(n, "ID"), shifts.largest_ms),
-        });
+        let times = ids.map(|ids| ids.map(|id| zone.rfc3339(id.timestamp_ms())));
+        let times = times.map(|[first, last]| format!(", from {first} to {last}")).unwrap_or_default();
+        let Shifts { count, largest_ms, line } = replay.shifts();
+        let moved = match count {
+            0 => "no ID moved forward".to_owned(),
+            n => {
+                let (ids, moved) = (counted(n, "ID"), duration(largest_ms));
+                format!("{ids} moved forward, by at most {moved}, to {}", time_of(line))
+            }
+        };
+        report.print(format_args!("tagged {}{times}; {moved}", counted(tagged, "line")));
     }
 }
 

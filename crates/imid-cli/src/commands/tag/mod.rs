@@ -10,7 +10,7 @@ mod resume;
 mod tagger;
 mod template;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use imid::dialect::Dialect;
@@ -45,7 +45,8 @@ use crate::time::{TimeField, note_rounded, parse_duration};
 /// and some the last.
 ///
 /// Without --time-field, the IDs have the present time. With --time-field, they have the times of the messages. If a line
-/// is earlier than one before it, its ID moves forward to the latest time so far. At the end, standard error shows how many
+/// is earlier than one before it, its ID moves forward to the latest time so far. A time before 2005, or more than two years
+/// ahead of now, is an error unless --any-time is given. At the end, standard error shows the first and the last time, how many
 /// IDs moved, and the longest move.
 ///
 /// A bad line ends the run after all lines before it are written. With --keep-going, bad lines are skipped.
@@ -100,7 +101,7 @@ pub(crate) struct Args {
     max_shift: Option<Duration>,
     #[command(flatten)]
     after: AfterArg,
-    /// Write to this new file instead of standard output
+    /// Write to this new file instead of standard output; it is not compressed
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Continue a run that ended early and left FILE.part
@@ -118,6 +119,7 @@ impl Args {
         report.keep_going(&self.keep_going);
         let columns = self.columns()?;
         let plan = Plan::new(self)?;
+        self.check_output()?;
         let file = self.file.as_deref().and_then(input::file);
         let opened = self.format.open(file, "messages as JSON lines")?;
         let addition = match opened {
@@ -127,20 +129,22 @@ impl Args {
         let target = self.output.as_ref().map(|path| PartFile::open(path, self.resume, file)).transpose()?;
         let written = self.written(target.as_ref(), &opened)?;
         let minter = Minter::new(self, written.last().or(self.after.id(self.dialect)?))?;
-        let mut tagger = Tagger { plan, addition, minter, out, report, count: 0, last: None, output: Vec::new() };
+        let mut tagger =
+            Tagger { plan, addition, minter, out, report, count: 0, first: None, last: None, output: Vec::new() };
         let ran = match opened {
             Opened::Lines(input) => tagger.tag_lines(input, written),
             Opened::Records(input, delimiter) => {
                 tagger.tag_records(input, Table { delimiter, columns: &columns, written, count: 0 })
             }
         };
-        let Tagger { minter, report, count, .. } = tagger;
+        let Tagger { minter, report, count, first, last, .. } = tagger;
         // Also after an error, because the lines before it were written.
         minter.finish(report);
         note_rounded(report);
         ran?;
         target.map_or(Ok(()), |target| target.finish())?;
-        minter.summary(count, report);
+        let ids = first.zip(last).map(|(first, last)| [first, last.id]);
+        minter.summary(count, ids, &self.time.zone, report);
         Ok(())
     }
 
@@ -154,6 +158,19 @@ impl Args {
         let written = PreviousOutput::read(target, delimiter, self)?;
         stdout::set_file(target.writer(written.len)?, quote_path(target.part()));
         Ok(written)
+    }
+
+    /// Checks that the name of the output does not promise another form. The output is not compressed.
+    fn check_output(&self) -> Result<(), Stop> {
+        let name = self.output.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+        let ends = |end: &&&str| name.to_ascii_lowercase().ends_with(**end);
+        match [".gz", ".tgz", ".zst", ".zstd", ".bz2", ".xz", ".lz4", ".zip", ".parquet", ".xlsx"].iter().find(ends) {
+            Some(end) => {
+                let hint = "to compress it, use a pipe such as | gzip";
+                Err(Stop::Usage(format!("--output: expected a name of a text file, found {end}: {hint}")))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Returns the fields that get the ID. The first one is read by --resume.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use imid::clock::{ManualClock, SystemClock};
 use imid::generator::{BuildError, Builder, GenerateError};
 use imid::{Generator, MessageId, SessionTag};
+use imid_inspect::time::duration;
 
 /// Mints IDs with the times of messages, strictly increasing in the order of the messages.
 ///
@@ -20,11 +21,12 @@ pub(crate) struct Replay {
     shifts: Shifts,
 }
 
-/// How many IDs moved forward, and the longest move.
+/// How many IDs moved forward, and the longest move, which was to the time of a line; 0 is the previous run.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Shifts {
     pub(crate) count: u64,
     pub(crate) largest_ms: u64,
+    pub(crate) line: u64,
 }
 
 impl Replay {
@@ -75,11 +77,8 @@ impl Replay {
     pub(crate) fn mint(&mut self, session: SessionTag, unix_ms: u64, line: u64) -> Result<MessageId, String> {
         let shift = self.earliest.saturating_sub(unix_ms);
         if let Some(max) = self.max_shift.filter(|max| shift > *max) {
-            let cause = match self.latest_line {
-                0 => "the end of the previous run".into(),
-                line => format!("the time of line {line}"),
-            };
-            return Err(format!("the ID would move forward by {shift} ms, to {cause} (limit {max} ms)"));
+            let (shift, cause, max) = (duration(shift), time_of(self.latest_line), duration(max));
+            return Err(format!("the ID would move forward by {shift}, to {cause} (limit {max})"));
         }
         self.set_clock(unix_ms);
         let id = self.generator.generate(session).map_err(|error| error.to_string())?;
@@ -87,7 +86,9 @@ impl Replay {
             self.latest_line = line;
         } else {
             self.shifts.count += 1;
-            self.shifts.largest_ms = self.shifts.largest_ms.max(shift);
+            if shift > self.shifts.largest_ms {
+                (self.shifts.largest_ms, self.shifts.line) = (shift, self.latest_line);
+            }
         }
         self.earliest = earliest_after(id);
         Ok(id)
@@ -96,6 +97,11 @@ impl Replay {
     pub(crate) fn shifts(&self) -> Shifts {
         self.shifts
     }
+}
+
+/// Names the time to which an ID moves.
+pub(crate) fn time_of(line: u64) -> String {
+    if line == 0 { "the end of the previous run".into() } else { format!("the time of line {line}") }
 }
 
 /// Returns the earliest time that the ID after this one can have. The next millisecond comes after the last spin.

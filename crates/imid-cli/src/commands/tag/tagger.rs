@@ -20,6 +20,8 @@ pub(super) struct Tagger<'a> {
     pub(super) report: &'a mut Report,
     /// Number of messages that were given an ID.
     pub(super) count: u64,
+    /// The ID of the first one of them.
+    pub(super) first: Option<Id>,
     /// The last one of them.
     pub(super) last: Option<Tagged>,
     /// Whole lines or records that are not written yet.
@@ -33,6 +35,7 @@ impl Tagger<'_> {
         match minted {
             Ok((id, message)) => {
                 self.last = Some(Tagged { line, id });
+                self.first.get_or_insert(id);
                 self.count += 1;
                 Ok(Some((id, message)))
             }
@@ -50,6 +53,9 @@ impl Tagger<'_> {
     pub(super) fn write(&mut self, before: Option<Tagged>) -> Result<(), Stop> {
         self.out.write_tagged(&self.output, self.last).map_err(|error| cannot_write(error, before))?;
         self.output.clear();
+        if let Some(Tagged { line, id }) = self.last {
+            self.report.progress(|| (line, Some(id.timestamp_ms())));
+        }
         Ok(())
     }
 
