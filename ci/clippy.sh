@@ -11,5 +11,5 @@ cargo clippy --all-targets --all-features -- -D warnings
 cargo clippy --manifest-path benches/Cargo.toml --locked --all-targets -- -D warnings
 cargo clippy --manifest-path benches/faults/Cargo.toml --locked --all-targets -- -D warnings
 # The test harness needs std, so `--all-targets` does not work here.
-cargo clippy --manifest-path ci/no_std/Cargo.toml --locked -- -D warnings
+cargo clippy --manifest-path tests/no_std/Cargo.toml --locked -- -D warnings
 cargo clippy --manifest-path web/Cargo.toml --locked -- -D warnings

@@ -44,7 +44,7 @@ if python3 -m venv "$venv" && "$venv/bin/pip" install --quiet --disable-pip-vers
   fi
   cargo build --quiet --locked --manifest-path examples/chat/Cargo.toml --bin imid-chat --target-dir "$target"
   cargo build --quiet --locked --release --features postgres,tls-ring --package imid-cli
-  bash ci/services.sh run postgres -- "$venv/bin/python" ci/pod.py "$target/debug/imid-chat" "$target/release/imid" "$folder"
+  bash ci/services.sh run postgres -- "$venv/bin/python" deploy/pod.py "$target/debug/imid-chat" "$target/release/imid" "$folder"
 else
   not_checked "kubernetes.yml and KUBERNETES.md: PyPI cannot be reached"
 fi

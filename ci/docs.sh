@@ -1,9 +1,13 @@
 #!/usr/bin/env bash
 # The documentation builds without a warning: with private items, for maintainers, and as docs.rs builds it. The drawings are what
-# docs/drawings.py draws.
+# docs/drawings.py draws, and the scripts that print and draw the results of benchmarks work on small ones.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python3 docs/drawings.py --check
+# Drawing benchmarks needs matplotlib, which benches/report/plot.sh installs.
+python=${CARGO_TARGET_DIR:-target}/plot-venv/bin/python
+[ -x "$python" ] || python=python3
+"$python" -m unittest discover --start-directory benches/report --pattern tests.py
 export RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -D warnings"
 
 # With the examples, cargo chooses the features of crates as ci/clippy.sh does, so they are not compiled again.

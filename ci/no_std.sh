@@ -7,4 +7,4 @@ cd "$(dirname "$0")/.."
 for package in imid imid-snowflake; do
   cargo test --package $package --no-default-features --lib --tests
 done
-cargo run --release --manifest-path ci/no_std/Cargo.toml --target-dir target/no_std
+cargo run --release --manifest-path tests/no_std/Cargo.toml --target-dir target/no_std

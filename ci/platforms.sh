@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The tests pass on other processors and systems, in emulators: ci/platforms.sh [[short] TARGET...]. `ci/platforms.sh list` names
 # the targets. `short` runs the tests that a processor or a system can break, instead of all. Without an argument it runs the
-# short sets of the targets for which nothing compiles std, and the processors take turns (ci/turn.sh); ci/platforms_std.sh runs
+# short sets of the targets for which nothing compiles std, and the processors take turns (ci/turn.sh); ci/platforms.sh std runs
 # those of the others. docs/PLATFORMS.md has the results. `with COMMAND...` runs a command with the Rust that compiles std, and
 # ends with 3 if there is none.
 #

@@ -5,7 +5,7 @@
 //! figures writes URL      how often a lane is written
 //! figures idle URL        what a lane costs that is not used
 //! figures share           leases that share a register whose calls are slow
-//! figures fleet URL PROCESSES BITS SECONDS  many processes with a connection each; ci/fleets.sh runs it
+//! figures fleet URL PROCESSES BITS SECONDS  many processes with a connection each; crates/imid-lease/fleets.sh runs it
 //! figures fleet-shared URL LEASES BITS SECONDS  many leases with one connection
 //! figures hold URL SPACE  takes the only lane of a space, says so, and waits to be killed
 //! ```

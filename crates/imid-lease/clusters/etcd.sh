@@ -1,4 +1,4 @@
-# etcd with three members, for ci/clusters.sh.
+# etcd with three members, for crates/imid-lease/clusters.sh.
 
 needs() { first_missing etcd etcdctl curl cc ip; }
 

@@ -1,4 +1,4 @@
-# Redis with two replicas and three sentinels, for ci/clusters.sh. Redis is weak: the script shows what a failover loses, and counts
+# Redis with two replicas and three sentinels, for crates/imid-lease/clusters.sh. Redis is weak: the script shows what a failover loses, and counts
 # duplicates without a bar. A URL of Redis has one host, so the processes connect through HAProxy, which takes the master.
 
 needs() { first_missing redis-server redis-sentinel redis-cli haproxy ip; }

@@ -1,4 +1,4 @@
-# What the clusters of ci/clusters.sh share: three networks, 12 processes, and the record of the faults.
+# What the clusters of crates/imid-lease/clusters.sh share: three networks, 12 processes, and the record of the faults.
 
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 soak=$target/debug/examples/soak
@@ -42,7 +42,7 @@ on() { nsenter --net="/proc/${holder[$1]}/ns/net" "${@:2}"; }
 # Makes the program that members run in, which can make their disks slow and their clocks wrong.
 make_faulty() {
   local n
-  cc -O1 -o "$folder/faulty" ci/clusters/faulty.c
+  cc -O1 -o "$folder/faulty" crates/imid-lease/clusters/faulty.c
   for n in 1 2 3; do : >"$folder/delay$n"; clock[n]=0; done
 }
 clock=()

@@ -1,4 +1,4 @@
-# PostgreSQL: a primary and two standbys, one of which is synchronous, for ci/clusters.sh. The processes at node 3 connect through
+# PostgreSQL: a primary and two standbys, one of which is synchronous, for crates/imid-lease/clusters.sh. The processes at node 3 connect through
 # HAProxy and PgBouncer, if both are there.
 
 programs=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)

@@ -3,20 +3,20 @@
 # outages of 5, 20 and 60 s and a restart of the store; before it, as many leases with one connection. All must hold a lane
 # within 5 s with one connection, and within twice the horizon of 10 s after each of the other starts and faults, and nobody may
 # lose a lane.
-#   ci/fleets.sh [PROCESSES [BITS [STORE [LOAD]]]]    1,000 processes on 1,024 lanes of PostgreSQL, if not said otherwise
+#   crates/imid-lease/fleets.sh [PROCESSES [BITS [STORE [LOAD]]]]    1,000 processes on 1,024 lanes of PostgreSQL, if not said otherwise
 # LOAD is the number of other processes that compute all the time, 0 by default. Of each phase it prints the processor time of the
 # server, of the fleet and of the load, until all mint. STORE is postgres, pgbouncer (PostgreSQL behind it, in transaction mode, with
 # 20 connections) or etcd. PostgreSQL's passwords are SCRAM's. PgBouncer's server_login_retry is 1 s: by default it refuses all
 # clients for 15 s after a login at the server has failed.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 count=${1:-1000} bits=${2:-10} store=${3:-postgres} load=${4:-0}
 server=${store/pgbouncer/postgres}
 if [ -z "${IMID_SERVICES:-}" ]; then
   cargo build --quiet --release -p imid-lease --example figures --features "$server"
   [ "$store" != pgbouncer ] || ci/services.sh install pgbouncer
   ulimit -n 8192
-  IMID_POSTGRES_CONNECTIONS=$((count + 20)) exec ci/services.sh run "$server" -- ci/fleets.sh "$count" "$bits" "$store" "$load"
+  IMID_POSTGRES_CONNECTIONS=$((count + 20)) exec ci/services.sh run "$server" -- crates/imid-lease/fleets.sh "$count" "$bits" "$store" "$load"
 fi
 figures=${CARGO_TARGET_DIR:-target}/release/examples/figures
 url=IMID_${server^^}_URL log=$IMID_SERVICES/fleet.log pid= begun= bouncer= loops=()

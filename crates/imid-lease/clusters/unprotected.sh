@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the program of the soaks without the rule that a commit which no replica has confirmed is not acknowledged, on MySQL and on
-# PostgreSQL, as unprotected/soak in the target folder: the control of attacks in ci/clusters.sh.
+# PostgreSQL, as unprotected/soak in the target folder: the control of attacks in crates/imid-lease/clusters.sh.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 copy=$target/unprotected
 rm -rf "$copy"

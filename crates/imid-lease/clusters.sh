@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Leases on clusters of three members: 12 processes on 8 lanes mint while leaders are killed, paused, cut off and replaced.
 #
-#   ci/clusters.sh [STORE [SECONDS]]
+#   crates/imid-lease/clusters.sh [STORE [SECONDS]]
 #     STORE is etcd, zookeeper, postgres, mysql (MariaDB) or redis; without it, all of them at once. The faults are repeated until
 #     SECONDS are over (default 0: each of them once). The control, which is a lease that ends by the wall clock, must show duplicates in
 #     the same run. Without a program or a right that it needs, the script says what was not checked.
@@ -9,14 +9,14 @@
 # Each member has a network of its own, with four of the processes in it, so a link that is down cuts off both. All of it is in a
 # namespace of the kernel that ends with this script: nothing outside sees a port or a process of it.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 export PATH=$PATH:/usr/sbin:/sbin
 mapfile -t all < <(bash ci/services.sh list)
-source ci/clusters/common.sh
+source crates/imid-lease/clusters/common.sh
 
 if [ "${1:-}" = inside ]; then
   store=$2 seconds=$3 folder=$4
-  source "ci/clusters/$store.sh"
+  source "crates/imid-lease/clusters/$store.sh"
   run
   exit
 fi
@@ -33,7 +33,7 @@ if ! "${separate[@]}" ip link add test type bridge 2>/dev/null; then
   echo "not checked: clusters: no right to make network namespaces, or no program ip"
   exit 0
 fi
-[[ ! " ${stores[*]} " =~ \ (mysql|postgres)\  ]] || bash ci/clusters/unprotected.sh
+[[ ! " ${stores[*]} " =~ \ (mysql|postgres)\  ]] || bash crates/imid-lease/clusters/unprotected.sh
 cargo build --quiet --all-features --example soak
 cargo build --quiet --release --package imid-cli --features postgres,tls-ring
 declare -A tools=([etcd]="etcd-client curl" [postgres]="pgbouncer haproxy" [mysql]=haproxy [redis]="haproxy redis-sentinel")
@@ -53,14 +53,14 @@ trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
 chmod 755 "$folder"
 for store in "${stores[@]}"; do
-  source "ci/clusters/$store.sh"
+  source "crates/imid-lease/clusters/$store.sh"
   if ! missing=$(needs); then
     echo "not checked: clusters: $store: no $missing"
     continue
   fi
   mkdir -m 755 "$folder/$store"
   # They wait most of the time, so they run at once.
-  "${separate[@]}" bash ci/clusters.sh inside "$store" "${2:-0}" "$folder/$store" >"$folder/$store.out" 2>&1 </dev/null &
+  "${separate[@]}" bash crates/imid-lease/clusters.sh inside "$store" "${2:-0}" "$folder/$store" >"$folder/$store.out" 2>&1 </dev/null &
   started+=("$store $!")
 done
 failed=()

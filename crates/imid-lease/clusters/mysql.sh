@@ -1,4 +1,4 @@
-# MariaDB: a primary and two replicas with semi-synchronous replication, for ci/clusters.sh. A URL of MySQL has one host, so the
+# MariaDB: a primary and two replicas with semi-synchronous replication, for crates/imid-lease/clusters.sh. A URL of MySQL has one host, so the
 # processes connect through HAProxy, which takes the server that is not read-only.
 
 needs() { first_missing mariadbd mariadb-install-db mariadb haproxy ip setpriv; }

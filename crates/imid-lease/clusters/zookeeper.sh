@@ -1,4 +1,4 @@
-# ZooKeeper with three members, for ci/clusters.sh.
+# ZooKeeper with three members, for crates/imid-lease/clusters.sh.
 
 needs() { first_missing java cc ip && { [ -e /usr/share/java/zookeeper.jar ] || { echo zookeeper.jar; return 1; }; }; }
 
