@@ -81,6 +81,7 @@
 //! A lease, idle or busy, is written once per quarter of the horizon: 0.4 writes per second with the default of 10 s. A lost lane
 //! costs about 512 bytes plus 128 bytes per stripe until the generator is dropped. A leased generator adds two loads and two
 //! compares to each ID; see `benches/leased.rs`.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod space;
 
