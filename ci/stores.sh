@@ -58,9 +58,9 @@ sql_postgres() {
 mysql_environments() {
   local mode set found
   local values="SELECT imid_text(X'66a8ab1ad0001cfc856b'), HEX(imid_bytes('EUNC-Q8QJ-22GH-T3DD')), imid_uuid(X'66a8ab1ad0001cfc856b'),
-    HEX(imid_from_rongcloud('CQKA-M6MG-00EF-P1BB')), HEX(imid_from_uuid('019AA2AC-6b40-7007-8fc8-56b000000000')), imid_is_text('eunc-q8qj-22gh-t3dd'),
+    HEX(imid_from_rongcloud('CQKA-M6MG-00EF-P1BB')), HEX(imid_from_uuid('019AA2AC-6b40-7007-8fc8-56bfffffffff')), imid_is_text('eunc-q8qj-22gh-t3dd'),
     imid_type_name(X'66a8ab1ad0001cfc856b'), imid_session_tag_of(3, 'room-42'), imid_pair_tag_of('bob', 'alice'), LENGTH(imid_after(NULL, 1))"
-  local right=$'EUNC-Q8QJ-22GH-T3DD\t66A8AB1AD0001CFC856B\t019aa2ac-6b40-7007-8fc8-56b000000000\t66A8AB1AD0001CFC856B\t66A8AB1AD0001CFC856B\t0\tGROUP\t16549227\t7404417\t10'
+  local right=$'EUNC-Q8QJ-22GH-T3DD\t66A8AB1AD0001CFC856B\t019aa2ac-6b40-7007-8fc8-56bfffffffff\t66A8AB1AD0001CFC856B\t66A8AB1AD0001CFC856B\t0\tGROUP\t16549227\t7404417\t10'
   local install="$(cat sql/mysql/{uninstall,install,mint}.sql)"
   # Runs the statements of standard input with a client of a character set.
   expect_values() {
