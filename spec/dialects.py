@@ -41,16 +41,16 @@ NEVER = 2**53 - 1
 # When each system has made IDs. The end is not included.
 USED = {
     "rongcloud": (day("2018-03-01"), NEVER),
-    "rongcloud-v1": (day("2014-01-01"), day("2018-06-01")),
-    "standard": (day("2025-01-01"), NEVER),
+    "rongcloud-v1": (day("2016-01-01"), day("2018-06-01")),
+    "standard": (day("2018-01-01"), NEVER),
     "juggleim": (day("2024-08-01"), NEVER),
     "twitter": (day("2010-11-05"), NEVER),
     "leaf": (day("2017-04-01"), NEVER),
     "discord": (day("2015-05-01"), NEVER),
     "twitter-java": (day("2015-11-01"), NEVER),
-    "rollback-38-15-10": (NEVER, NEVER),
+    "rollback-38-15-10": (0, 0),
     "nsq": (day("2015-09-01"), NEVER),
-    "nsq-before-2015": (day("2012-06-01"), day("2016-03-01")),
+    "nsq-before-2015": (day("2012-06-01"), day("2016-03-25")),
 }
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -240,20 +240,32 @@ def snowflakes_refused():
                 yield {"layout": layout, "input": given, "position": number_prefix(layout, given)}
 
 
+# The codes of the session types that each dialect names. A standard ID has any code.
+TYPES = {"rongcloud": range(1, 13), "rongcloud-v1": range(1, 13), "standard": range(16), "juggleim": range(1, 7)}
+
+
 def candidates(text, now, near=None):
     """Returns the names of those that could have made a text, the best guess first."""
-    found = [(name, value_of(name, text) >> sum(DIALECTS[name][2][1:])) for name in DIALECTS if is_text(name, text)]
-    found += [(name, parts(name, number(name, text))["timestamp"]) for name in LAYOUTS if number(name, text) is not None]
+    found = []
+    for name in DIALECTS:
+        if is_text(name, text):
+            time, _, kind, _ = cut(value_of(name, text), DIALECTS[name][2])
+            found.append((name, time, kind in TYPES[name]))
+    found += [(name, parts(name, number(name, text))["timestamp"], True) for name in LAYOUTS if number(name, text) is not None]
+    # A system that makes no IDs any more is listed for its years.
+    found = [(name, time, has_type) for name, time, has_type in found if USED[name][1] == NEVER or USED[name][0] <= time < USED[name][1]]
 
     def fit(candidate):
-        name, time = candidate
+        name, time, has_type = candidate
         if not day("2005-01-01") <= time <= now + 2 * 365 * 86400000:
-            group = 2
+            rank = 3
+        elif not has_type or not USED[name][0] <= time < USED[name][1]:
+            rank = 2
         else:
-            group = 0 if USED[name][0] <= time < USED[name][1] else 1
-        return (group, abs(time - now)) if near is None else (abs(time - near), group)
+            rank = 1 if name != "standard" and time > now + 86400000 else 0
+        return (rank, rank > 0 and name != "standard", abs(time - now)) if near is None else (abs(time - near), rank)
 
-    return [name for name, _ in sorted(found, key=fit)]
+    return [name for name, _, _ in sorted(found, key=fit)]
 
 
 NOW = day("2026-11-23")
@@ -262,7 +274,7 @@ NOW = day("2026-11-23")
 def identify():
     texts = [text for _, text, _ in PRINTED] + [text for _, text in REAL]
     texts += ["5", "4294967295", "1763665800", "1763665800000", "13800138000", "-1", "9223372036854775808", "18446744073709551615", "29700859247"]
-    texts += ["EUNC-Q8QJ-22GH-T3DD", "F3Z9-MB7Y-WCQH-T3DD", "BK5Q-4S75-ZJ64-3BCD", "BK5Q-4S75-VJ64-3BCD", "EPSF-4V3S-2222-2222", "2222-2222-2222-2222", "5GFH-MKD0-SD51-BA0J"]
+    texts += ["EUNC-Q8QJ-22GH-T3DD", "F3Z9-MB7Y-WCQH-T3DD", "BK5Q-4S75-ZJ64-3BCD", "BK5Q-4S75-VJ64-3BCD", "BK5Q-4S75-VJ7P-3BCD", "EPSF-4V3S-2222-2222", "2222-2222-2222-2222", "5GFH-MKD0-SD51-BA0J"]
     texts += ["pb9hvkf86lyr3bmm", "2345678923456789", "abcdef2345678923", "00000000000003e8", "hello", "", "eunc-q8qj-22gh-t3dd", "EUNCQ8QJ22GHT3DD", " 5", "007"]
     # IDs of the first and last days of each system, written as it writes them.
     for name, (from_ms, until_ms) in USED.items():
@@ -271,7 +283,7 @@ def identify():
                 texts.append(text_of(name, (ms + 1) << sum(DIALECTS[name][2][1:])) if name in DIALECTS else at(name, ms + 1))
     for text in dict.fromkeys(texts):
         yield {"input": text, "now": NOW, "candidates": candidates(text, NOW)}
-    for text, now in (("EUNC-Q8QJ-22GH-T3DD", 0), ("EUNC-Q8QJ-22GH-T3DD", day("2016-01-01")), ("175928847299117063", day("2016-05-01")), ("175928847299117063", NEVER)):
+    for text, now in (("EUNC-Q8QJ-22GH-T3DD", 0), ("EUNC-Q8QJ-22GH-T3DD", day("2016-01-01")), ("175928847299117063", day("2016-05-01")), ("175928847299117063", NEVER), ("DDQH-Q9FR-8UUE-V3TN", NOW), ("DDQH-Q9FR-8UUE-V3TN", day("2028-08-01"))):
         yield {"input": text, "now": now, "candidates": candidates(text, now)}
 
 

@@ -26,13 +26,20 @@ import { formsOf, whereClauses } from "./sql.js";
  * @property {[string, string][]} spellings each way to write it, with its form
  */
 /** Why a text is not an ID. @typedef {{ message: string, isForeign: boolean, at: number | null }} Problem */
-/** What is wrong with a word. @typedef {{ at: number, fits: string } | { digits: number, from: number, to: number } | null} Mend */
+/**
+ * A word that is not all of an ID: what is left of one, or what a mistyped one can have been.
+ * @typedef {object} Broken
+ * @property {[number, number]} at
+ * @property {number} [digits]
+ * @property {{ scheme: string, from: number, to: number }[]} [cuts]
+ * @property {number} [wrong] the place of the wrong digit
+ * @property {Id[]} [repairs]
+ */
 
 const ROWS = 200;
 const LONG = 100_000; // Chromium lays out a longer text for seconds
 const MARKED = 20_000;
 const LINKED = 4_000;
-const MENDED = 20_000;
 
 const $ = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const input = (/** @type {string} */ id) => /** @type {HTMLInputElement} */ ($(id));
@@ -134,7 +141,7 @@ function showIds() {
   const room = input("room").value;
   wanted = room ? ask("room", room, input("peer").value) : [];
   roomLetters.clear();
-  const answer = text.trim() ? ask("read", Date.now(), typeof near === "number" ? near : "", text) : { ids: [], problem: null, isOne: false, isDoubtful: false };
+  const answer = text.trim() ? ask("read", Date.now(), typeof near === "number" ? near : "", text) : { ids: [], others: [], broken: null, problem: null, isOne: false };
   ids = answer.ids;
   isOne = answer.isOne;
   source = text;
@@ -144,15 +151,14 @@ function showIds() {
   $("rows").replaceChildren();
   $("list").hidden = ids.length < 2;
   showMore();
-  const isBroken = showBroken(text, answer.isDoubtful) || showProblem(text, answer.problem);
+  const isBroken = showBroken(text, answer.broken) || showProblem(text, answer.problem);
   showLine();
   showMarks(text);
   showOpen();
   const count = ids.length.toLocaleString("en");
   const mine = ids.filter(isWanted).length.toLocaleString("en");
   const rooms = roomLetters.size ? `, of ${roomLetters.size.toLocaleString("en")} room${roomLetters.size === 1 ? "" : "s"}` : "";
-  const say = !text.trim() ? "" : isOne && isBroken ? "Probably mistyped. As it is, its time is unlikely."
-    : isOne && ids.length > 1 ? `${count} systems could have made this ID. The likeliest is first.`
+  const say = !text.trim() ? "" : isOne && ids.length > 1 ? `${count} systems could have made this ID. The likeliest is first.`
     : ids.length === 1 ? "1 ID." : ids.length ? `${count} IDs${rooms}.` : isBroken ? "" : "No ID in this text.";
   const ofRoom = room && ids.length ? ` ${mine} can be of this room; 1 in ${ids.some(isHalf) ? 2 : 4} million matches by chance.` : "";
   const ignored = [zoneProblem("zone"), typeof near === "string" ? near : null].filter((problem) => problem).map((problem) => ` Not used: ${problem}.`);
@@ -212,33 +218,24 @@ function showProblem(text, problem) {
   return true;
 }
 
-/** Shows the first word that is an ID without its end, or with a wrong digit. @param {string} text @param {boolean} isDoubtful whether the IDs that were read are not what the person meant */
-function showBroken(text, isDoubtful) {
+/** Shows a word that is not all of an ID. @param {string} text @param {Broken | null} broken */
+function showBroken(text, broken) {
   const box = $("problem");
   box.replaceChildren();
-  if (text.length > MENDED) return false;
-  for (const { 0: word, index: start } of text.matchAll(/[A-Za-z\d-]{5,}(?:…|\.{2,})?/g)) {
-    if (!isDoubtful && ids.some(({ at }) => at[0] < start + word.length && start < at[1])) continue;
-    /** @type {Mend} */
-    const mend = ask("mend", Date.now(), word);
-    if (!mend) continue;
-    if ("fits" in mend) {
-      const at = start + mend.at;
-      const fixed = [...mend.fits].map((digit) => text.slice(start, at) + digit + text.slice(at + 1, start + word.length));
-      const buttons = fixed.flatMap((one) => ask("read", Date.now(), "", one).ids.slice(0, 1).map((/** @type {Id} */ id) => make("li", {}, make("button", { class: "id", click: () => fill(one) }, id.text), ` ${iso(id.ms, "UTC")} UTC`)));
-      box.append(make("p", { class: "bad" }, `${text[at]} is not a digit of an ID.`), placeIn(text, at, at + 1),
-        make("p", {}, `What fits there: ${[...mend.fits].join(", ")}. It could have been:`), make("ul", {}, ...buttons));
-      return true;
-    }
-    // A word in a longer text is cut off if it has a dash or dots.
-    if (word !== text.trim() && !/[-….]/.test(word)) continue;
-    const zone = zoneIn("zone") ?? myZone();
-    const times = (/** @type {string} */ of) => mend.from === mend.to ? iso(mend.from, of) : `between ${iso(mend.from, of)} and ${iso(mend.to, of)}`;
-    box.append(make("p", { class: "bad" }, `Cut off: ${mend.digits} of 16 digits are left.`), placeIn(text, start, start + word.length),
-      make("p", {}, "Its time is still known: ", make("strong", {}, `${times("UTC")} UTC`), zone === "UTC" ? "" : `, ${times(zone)} ${zone}`, "."));
+  if (!broken) return false;
+  const [start, end] = broken.at;
+  if (broken.repairs) {
+    const wrong = broken.wrong ?? start;
+    const buttons = broken.repairs.map((id) => make("li", {}, make("button", { class: "id", click: () => fill(id.text) }, id.text), ` ${iso(id.ms, "UTC")} UTC`));
+    box.append(make("p", { class: "bad" }, broken.wrong === undefined ? "Its end is missing: base64 ends with ==." : `${text[wrong]} cannot be right here.`),
+      placeIn(text, wrong, broken.wrong === undefined ? end : wrong + 1), make("p", {}, "It could have been:"), make("ul", {}, ...buttons));
     return true;
   }
-  return false;
+  const zone = zoneIn("zone") ?? myZone();
+  const times = (/** @type {{ from: number, to: number }} */ cut, /** @type {string} */ of) => cut.from === cut.to ? iso(cut.from, of) : `between ${iso(cut.from, of)} and ${iso(cut.to, of)}`;
+  const cuts = (broken.cuts ?? []).map((cut) => make("p", {}, cut.scheme === "standard" ? "Its time is still known: " : `As an ID of ${cut.scheme}: `, make("strong", {}, `${times(cut, "UTC")} UTC`), zone === "UTC" ? "" : `, ${times(cut, zone)} ${zone}`, "."));
+  box.append(make("p", { class: "bad" }, `Cut off: ${broken.digits} of 16 digits are left.`), placeIn(text, start, end), ...cuts);
+  return true;
 }
 
 /** A line of time of two IDs or more. */

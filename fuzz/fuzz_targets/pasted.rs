@@ -1,7 +1,7 @@
 //! Law: what a person pastes is read or refused, and what is found in it says where it is.
 #![no_main]
 
-use imid_inspect::{CutOff, STANDARD, identify, identify_near, identify_text, read_pasted, scan};
+use imid_inspect::{Found, Pasted, STANDARD, identify, identify_near, identify_text, read, read_declared, scan};
 use libfuzzer_sys::fuzz_target;
 
 const NOW_MS: u64 = 1_795_204_812_345;
@@ -11,13 +11,22 @@ fuzz_target!(|text: &str| {
         let _ = read.id.fit(NOW_MS);
     }
     let (_, _) = (identify_text(text, NOW_MS), identify_near(text, NOW_MS, NOW_MS));
-    let mut end = 0;
-    for found in scan(text, NOW_MS) {
-        assert!(end <= found.at.start && found.at.start < found.at.end && text.get(found.at.clone()).is_some());
-        end = found.at.end;
+    let scan = scan(text, NOW_MS);
+    let in_order = |found: &[Found]| {
+        let mut end = 0;
+        for Found { at, .. } in found {
+            assert!(end <= at.start && at.start < at.end && text.get(at.clone()).is_some());
+            end = at.end;
+        }
+    };
+    in_order(&scan.ids);
+    in_order(&scan.others);
+    match read(text, NOW_MS) {
+        Ok(Pasted::One(readings)) => assert!(!readings.is_empty()),
+        Ok(Pasted::Text(scan)) => assert!(!scan.ids.is_empty()),
+        Err(error) => assert!(!error.error.to_string().is_empty()),
     }
-    if let Err(error) = read_pasted(STANDARD, text, None, NOW_MS) {
+    if let Err(error) = read_declared(STANDARD, text, None, NOW_MS) {
         assert!(!error.error.to_string().is_empty());
     }
-    let _ = CutOff::read(text, NOW_MS);
 });

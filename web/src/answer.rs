@@ -1,18 +1,16 @@
 //! The questions and their answers.
 
-use imid::MessageId;
-use imid::SessionTag;
+use core::ops::Range;
+
 use imid::dialect::Dialect;
+use imid::{MessageId, SessionTag};
 use imid_inspect::risk::{Forecast, Mode, Sessions, SessionsError};
 use imid_inspect::{
-    CutOff, Field, FieldName, Form, Id, Read, ReadForm, STANDARD, Scheme, Spellings, WrongDigit, identify, read_pasted,
-    scan,
+    Broken, BrokenKind, Field, FieldName, Form, Found, Hint, Id, Pasted, Read, ReadForm, STANDARD, Scheme, Spellings,
+    identify,
 };
 
 use crate::json::{Object, list, string};
-
-/// The longest text that is read as one ID. Longer ones are searched.
-const ONE: usize = 200;
 
 /// Answers a question.
 pub fn answer(question: &str) -> String {
@@ -20,7 +18,6 @@ pub fn answer(question: &str) -> String {
     match name {
         "read" => read(rest),
         "open" => open(rest),
-        "mend" => mend(rest),
         "room" => room(rest),
         "bounds" => bounds(rest),
         "risk" => risk(rest),
@@ -42,99 +39,117 @@ fn problem(message: &str) -> String {
     out
 }
 
-/// An ID and its place in the text, in bytes.
-struct Place {
-    start: usize,
-    end: usize,
-    read: Read,
-}
-
-/// Returns the IDs of a text with their places in UTF-16 units, or what is wrong with the one ID that it should be.
+/// Returns what a text is, with places in UTF-16 units: its IDs, or the ways to read the one that it is; the numbers that could be
+/// IDs; a word that is not all of an ID; and why there is none.
 fn read(question: &str) -> String {
     let [now, near, text] = values(question);
     let now_ms = now.parse().unwrap_or_default();
-    let near_ms = near.parse::<u64>().ok();
     let trimmed = text.trim();
-    let start = text.len() - text.trim_start().len();
-    let is_short = trimmed.len() <= ONE && !trimmed.contains('\n');
-    let mut readings = if is_short { identify(trimmed, now_ms) } else { Vec::new() };
-    if let Some(near_ms) = near_ms {
-        readings.sort_by_key(|read| (read.id.timestamp_ms().abs_diff(near_ms), read.id.fit(now_ms).0));
-    }
-    let is_plausible = readings.first().is_some_and(|best| best.id.is_plausible(now_ms));
-    let is_exact = |read: &Read| read.form == ReadForm::Exact(Form::Text);
-    if is_plausible && near_ms.is_none() {
-        let keeps_exact = !readings.first().is_some_and(is_exact);
-        readings.retain(|read| read.id.is_plausible(now_ms) || keeps_exact && is_exact(read));
-    }
-    let is_one = !readings.is_empty();
-    let mut places: Vec<_> =
-        readings.into_iter().map(|read| Place { start, end: start + trimmed.len(), read }).collect();
-    if places.is_empty() {
-        let found =
-            scan(text, now_ms).map(|found| Place { start: found.at.start, end: found.at.end, read: found.read });
-        places = found.collect();
-    }
-
+    let mut places = Places { text, at: text.len() - text.trim_start().len(), byte: 0, units: 0 };
+    let whole = 0..trimmed.len();
     let mut out = String::new();
     let mut object = Object::new(&mut out);
-    object.raw("isOne", is_one);
-    let (mut byte, mut units) = (0, 0);
-    list(object.member("ids"), &places, |out, place| {
-        // The ways to read one ID are at one place, and others follow each other.
-        units += text[byte..place.start].encode_utf16().count();
-        byte = place.start;
-        let len = text[place.start..place.end].encode_utf16().count();
-        summary(out, place.read, units, units + len);
-    });
-    // What is of another system at an implausible time can be a mistyped ID.
-    let is_doubtful = is_short && !trimmed.is_empty() && (places.is_empty() || is_one && !is_plausible);
-    object.raw("isDoubtful", is_doubtful);
+    let (mut ids, mut others, mut broken, mut problem) = (Vec::new(), Vec::new(), None, None);
+    let read = imid_inspect::read(trimmed, now_ms);
+    object.raw("isOne", matches!(read, Ok(Pasted::One(_))));
+    match read {
+        Ok(Pasted::One(mut readings)) => {
+            if let Ok(near_ms) = near.parse::<u64>() {
+                readings.sort_by_key(|read| (read.id.timestamp_ms().abs_diff(near_ms), read.id.fit(now_ms).rank));
+            }
+            ids = readings.into_iter().map(|read| Found { at: whole.clone(), read }).collect();
+        }
+        Ok(Pasted::Text(scan)) => (ids, others, broken) = (scan.ids, scan.others, scan.broken),
+        Err(not_pasted) => {
+            problem = Some(not_pasted.error);
+            match not_pasted.hint {
+                Some(Hint::Broken(word)) => broken = Some(word),
+                Some(Hint::Numbers(numbers)) => others = numbers,
+                _ => {}
+            }
+        }
+    }
+    list(object.member("ids"), &ids, |out, found| summary(out, found.read, places.units(&found.at)));
+    list(object.member("others"), &others, |out, found| summary(out, found.read, places.units(&found.at)));
+    let out_broken = object.member("broken");
+    match broken {
+        Some(word) => write_broken(out_broken, &word, places.units(&word.at), now_ms),
+        None => out_broken.push_str("null"),
+    }
     let out_problem = object.member("problem");
-    let expected = if is_doubtful { read_pasted(STANDARD, trimmed, None, now_ms).err() } else { None };
-    match expected {
+    match problem {
         Some(problem) => {
             let mut object = Object::new(out_problem);
-            object.text("message", problem.error).raw("isForeign", problem.error.foreign().is_some());
-            match problem.error.position() {
-                Some(at) => object.raw("at", units_before(text, start + at)),
+            object.text("message", problem).raw("isForeign", problem.foreign().is_some());
+            match problem.position() {
+                Some(at) => object.raw("at", places.units(&(at..at))[0]),
                 None => object.raw("at", "null"),
             };
             object.end();
         }
-        _ => out_problem.push_str("null"),
+        None => out_problem.push_str("null"),
     }
     object.end();
     out
 }
 
-/// Returns the UTF-16 units before a byte, or before the character that it is in.
-fn units_before(text: &str, byte: usize) -> usize {
-    let at = (0..=byte.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
-    text[..at.unwrap_or_default()].encode_utf16().count()
+/// Counts UTF-16 units up to places that mostly follow each other.
+struct Places<'a> {
+    text: &'a str,
+    /// Where the text without its white space begins.
+    at: usize,
+    byte: usize,
+    units: usize,
 }
 
-/// Returns what is wrong with a word: its only wrong digit and what fits there, or the times of an ID without its end.
-fn mend(question: &str) -> String {
-    let [now, word] = values(question);
-    let now_ms = now.parse().unwrap_or_default();
-    let mut out = String::new();
-    if let Some(wrong) = WrongDigit::read(word, now_ms) {
-        // Everything before a wrong digit is a digit of one byte.
-        Object::new(&mut out).raw("at", wrong.at).text("fits", wrong.fits).end();
-    } else if let Some(cut) = CutOff::read(word, now_ms) {
-        let mut object = Object::new(&mut out);
-        object.raw("digits", cut.digits).raw("from", cut.first.timestamp_ms()).raw("to", cut.last.timestamp_ms()).end();
-    } else {
-        out.push_str("null");
+impl Places<'_> {
+    /// Returns the units of a place in bytes. Half a character is none.
+    fn units(&mut self, at: &Range<usize>) -> [usize; 2] {
+        let mut count = |byte: usize| {
+            let byte = self.text.len().min(self.at + byte);
+            let byte = (0..=byte).rev().find(|byte| self.text.is_char_boundary(*byte)).unwrap_or(0);
+            if byte < self.byte {
+                (self.byte, self.units) = (0, 0);
+            }
+            self.units += self.text[self.byte..byte].encode_utf16().count();
+            self.byte = byte;
+            self.units
+        };
+        [count(at.start), count(at.end)]
     }
-    out
 }
 
-fn summary(out: &mut String, read: Read, start: usize, end: usize) {
+/// Writes what is left of an ID, or what a mistyped one can have been.
+fn write_broken(out: &mut String, word: &Broken, at: [usize; 2], now_ms: u64) {
+    let mut object = Object::new(out);
+    list(object.member("at"), at, |out, at| out.push_str(&at.to_string()));
+    match &word.kind {
+        BrokenKind::CutOff(cuts) => {
+            object.raw("digits", cuts[0].digits);
+            list(object.member("cuts"), cuts, |out, cut| {
+                let mut object = Object::new(out);
+                object.text("scheme", cut.first.scheme_name());
+                object.raw("from", cut.first.timestamp_ms()).raw("to", cut.last.timestamp_ms()).end();
+            });
+        }
+        BrokenKind::Mistyped(repairs) => {
+            let ids = repairs.texts.iter().filter_map(|text| identify(text, now_ms).first().copied());
+            object.raw("wrong", at[0] + repairs.at);
+            list(object.member("repairs"), ids, |out, read| summary(out, read, at));
+        }
+        BrokenKind::NoPadding(id) => {
+            let read = Read { id: *id, form: ReadForm::Base64 };
+            list(object.member("repairs"), [read], |out, read| summary(out, read, at));
+        }
+        _ => {}
+    }
+    object.end();
+}
+
+fn summary(out: &mut String, read: Read, at: [usize; 2]) {
     let id = read.id;
     let mut object = Object::new(out);
-    list(object.member("at"), [start, end], |out, at| out.push_str(&at.to_string()));
+    list(object.member("at"), at, |out, at| out.push_str(&at.to_string()));
     object.text("scheme", id.scheme_name()).text("key", id.sort_key().to_hex()).text("text", id);
     object.raw("ms", id.timestamp_ms()).text("type", type_name(id)).text("form", read.form.name());
     match id.session() {

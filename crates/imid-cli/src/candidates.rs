@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use imid_inspect::{Form, Found, Hint, Id, NotPasted, Read, ReadError, Scheme, read_pasted};
+use imid_inspect::{Broken, BrokenKind, Form, Found, Hint, Id, NotPasted, Read, ReadError, Scheme, read_declared};
 
 use crate::report::quote;
 use crate::time::{now_ms, rfc3339};
@@ -17,44 +17,87 @@ pub(crate) fn read_id(scheme: Scheme, text: &str) -> Result<Id, String> {
     scheme.read(text, None).map(|read| read.id).map_err(|error| not_read(text, error))
 }
 
-/// Reads an ID that a person gives. If it is of no form of the scheme, the error says which other scheme has such IDs, or
-/// where in the text an ID is.
+/// Reads an ID of this scheme that a person gives. If it is of no form of the scheme, the error says which other scheme has such
+/// IDs, or where in the text an ID is.
 pub(crate) fn read_or_hint(scheme: Scheme, text: &str, form: Option<Form>) -> Result<Read, String> {
-    read_pasted(scheme, text, form, now_ms()).map_err(|not_pasted| describe(scheme, text, form, not_pasted))
+    read_declared(scheme, text, form, now_ms()).map_err(|not_pasted| describe(scheme, text, not_pasted))
+}
+
+/// Returns the error for a text that is an ID of another system than the standard one, or of one of several.
+pub(crate) fn of_others(text: &str, readings: &[Read]) -> String {
+    let names: Vec<_> = readings.iter().map(|read| of_time(read.id.scheme_name(), read.id.timestamp_ms())).collect();
+    let text = quote(text.trim());
+    match (&names[..], readings) {
+        ([name], [read]) => format!("{text} is an ID of {name}; to use it, give --dialect {}", read.id.scheme_name()),
+        _ => format!("{text} can be an ID of {}: name one with --dialect", names.join(" or of ")),
+    }
+}
+
+fn of_time(name: &str, unix_ms: u64) -> String {
+    format!("{name} ({})", rfc3339(unix_ms))
 }
 
 /// Returns the error for a text, with its hint.
-pub(crate) fn describe(scheme: Scheme, text: &str, form: Option<Form>, not_pasted: NotPasted) -> String {
+pub(crate) fn describe(scheme: Scheme, text: &str, not_pasted: NotPasted) -> String {
     let problem = not_read(text, not_pasted.error);
     match not_pasted.hint {
         Some(Hint::Inside(found)) => format!("{problem}; {}", place(scheme, text, &found)),
-        Some(Hint::Other(readings)) if !readings.is_empty() => {
-            let id = readings[0].id;
-            format!("{problem}; imid inspect reads it as {}, {}", id.scheme_name(), rfc3339(id.timestamp_ms()))
+        Some(Hint::Other(readings)) => format!("{problem}; {}", of_others(text, &readings)),
+        Some(Hint::Broken(broken)) if matches!(broken.kind, BrokenKind::CutOff(_)) => {
+            format!("{} {}", quote(&text.trim()[broken.at.clone()]), broken_word(&broken))
         }
-        Some(Hint::CutOff(cut)) => {
-            let (first, last) = (rfc3339(cut.first.timestamp_ms()), rfc3339(cut.last.timestamp_ms()));
-            let times = if first == last { format!("of {first}") } else { format!("from {first} to {last}") };
-            let rest = if cut.digits == 15 { "digit".to_owned() } else { format!("{} digits", 16 - cut.digits) };
-            format!(
-                "{} lacks the last {rest} of an ID {times}; imid range --prefix prints its bounds",
-                quote(text.trim())
-            )
+        Some(Hint::Broken(broken)) => format!("{problem}; {}", broken_word(&broken)),
+        Some(Hint::Numbers(found)) => {
+            let texts: Vec<_> = found.iter().map(|found| text.trim()[found.at.clone()].to_owned()).collect();
+            format!("{problem}; {}", numbers(&texts))
         }
-        Some(Hint::WrongDigit(wrong)) => {
-            let fits: Vec<_> = wrong.fits.chars().map(String::from).collect();
-            format!("{problem}; IDs have no {:?}: is it {}?", wrong.found, fits.join(" or "))
-        }
-        Some(Hint::NoPadding(id)) => format!("{problem}; if it is base 64, add == to read {id}"),
-        _ if form.is_none() && Path::new(text).is_file() => {
+        _ if Path::new(text).is_file() => {
             format!("{problem}; it is a file: to read its lines, write < {text}")
         }
         _ => problem,
     }
 }
 
-fn place(scheme: Scheme, text: &str, found: &Found) -> String {
-    let (id, at) = (found.read.id, text[..found.at.start].chars().count());
+/// Says what is wrong with a word that is not all of an ID.
+pub(crate) fn broken_word(broken: &Broken) -> String {
+    match &broken.kind {
+        BrokenKind::CutOff(cuts) => {
+            let lacks = match 16 - cuts[0].digits {
+                1 => "digit".to_owned(),
+                count => format!("{count} digits"),
+            };
+            let of = cuts.iter().map(|cut| {
+                let (first, last) = (rfc3339(cut.first.timestamp_ms()), rfc3339(cut.last.timestamp_ms()));
+                let name =
+                    if cut.first.is_standard() { String::new() } else { format!("{} ", cut.first.scheme_name()) };
+                if first == last { format!("{name}of {first}") } else { format!("{name}from {first} to {last}") }
+            });
+            let of: Vec<_> = of.collect();
+            let hint = if cuts[0].first.is_standard() { "; imid range --prefix prints its bounds" } else { "" };
+            format!("lacks the last {lacks} of an ID {}{hint}", of.join(" or "))
+        }
+        BrokenKind::Mistyped(repairs) => format!("did you mean {}?", repairs.texts.join(" or ")),
+        BrokenKind::NoPadding(id) => format!("if it is base 64 without its end, it is {id}"),
+        _ => "it is not all of an ID".to_owned(),
+    }
+}
+
+/// The most numbers that are listed.
+const LISTED: usize = 5;
+
+/// Lists numbers and words that could be IDs.
+pub(crate) fn numbers(texts: &[String]) -> String {
+    let listed = texts[..texts.len().min(LISTED)].join(", ");
+    let more = if texts.len() > LISTED { ", ..." } else { "" };
+    match texts.len() {
+        1 => format!("1 number could be an ID of another system: {listed}"),
+        count => format!("{count} numbers could be IDs of other systems: {listed}{more}"),
+    }
+}
+
+/// Returns where in a text an ID is.
+pub(crate) fn place(scheme: Scheme, text: &str, found: &Found) -> String {
+    let (id, at) = (found.read.id, text.trim()[..found.at.start].chars().count());
     format!("there is an ID at {at}: {id}{}", of_other(scheme, id))
 }
 

@@ -26,7 +26,7 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser};
-use imid_inspect::{STANDARD, read_pasted};
+use imid_inspect::read;
 
 use crate::commands::Command;
 use crate::report::{Report, Stop, USAGE};
@@ -79,8 +79,7 @@ fn parse_args(report: &mut Report) -> Result<Cli, ExitCode> {
 fn arguments(tool: &clap::Command) -> Vec<OsString> {
     let mut arguments: Vec<_> = std::env::args_os().collect();
     let is_pasted = |text: &str| {
-        let is_read =
-            || read_pasted(STANDARD, text, None, time::now_ms()).map_or_else(|not| not.hint.is_some(), |_| true);
+        let is_read = || read(text, time::now_ms()).map_or_else(|not| not.hint.is_some(), |_| true);
         text.contains(|c: char| c.is_ascii_digit() || c.is_whitespace()) || is_read()
     };
     let first = arguments.get(1).and_then(|first| first.to_str());

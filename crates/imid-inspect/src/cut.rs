@@ -1,29 +1,31 @@
 //! Truncated IDs, and IDs with a wrong digit.
 
 use imid::MessageId;
+use imid::dialect::{Dialect, DialectId};
 
+use crate::find::one_case;
 use crate::scheme::Id;
 
-/// What is left of a standard ID whose end is missing: `EUNC-Q8QJ-22G…`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What is left of an ID whose end is missing: `EUNC-Q8QJ-22G…`.
+#[derive(Clone, Copy, Debug)]
 pub struct CutOff {
     /// The first ID that begins so.
-    pub first: MessageId,
+    pub first: Id,
     /// The last ID that begins so.
-    pub last: MessageId,
+    pub last: Id,
     /// Number of digits that are left, of 16.
     pub digits: usize,
 }
 
-/// A character that is not a digit of IDs, and the digits it is mistaken for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct WrongDigit {
-    /// Its place in the text without the white space around it.
+/// A text that is an ID but for a character, and the IDs that it can have been.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Repairs {
+    /// The place of the character in the text without the white space around it.
     pub at: usize,
     /// What is there.
     pub found: char,
-    /// What fits there.
-    pub fits: &'static str,
+    /// The texts with one of the digits that are mistaken for it, or without it.
+    pub texts: Vec<String>,
 }
 
 /// Number of digits of an ID.
@@ -34,16 +36,17 @@ const FEWEST: usize = 5;
 
 impl CutOff {
     /// Reads the beginning of an ID, in upper or lower case, with or without its dashes, and with the dots of an ellipsis. It must
-    /// have a digit, because a word can look like the beginning of an ID, and a plausible time.
+    /// have a digit, because a word can look like the beginning of an ID, and a likely time. If several dialects have such an
+    /// ID, the most likely one is first; there is one if it is a standard ID of the years of imid.
     ///
     /// ```
     /// use imid_inspect::{CutOff, time};
     ///
-    /// let cut = CutOff::read("EUNC-Q8QJ-22G…", 1_767_225_600_000).expect("the beginning of an ID");
+    /// let cut = &CutOff::read("EUNC-Q8QJ-22G…", 1_767_225_600_000)[0];
     /// assert_eq!(time::rfc3339(cut.first.timestamp_ms()), "2025-11-20T19:10:00.000Z");
     /// assert_eq!(cut.first.timestamp_ms(), cut.last.timestamp_ms());
     /// ```
-    pub fn read(text: &str, now_ms: u64) -> Option<Self> {
+    pub fn read(text: &str, now_ms: u64) -> Vec<Self> {
         let text = text.trim().trim_end_matches(['.', '…', '-', '*']);
         let digits: String = text.chars().filter(|c| *c != '-').collect();
         // Each group but the last one is whole.
@@ -55,28 +58,62 @@ impl CutOff {
             || !has_groups
             || !digits.contains(|c: char| c.is_ascii_digit())
         {
-            return None;
+            return Vec::new();
         }
-        let filled = |digit: char| {
+        let filled = |dialect: &'static Dialect<'static>, byte: u8| {
+            let end = DialectId::from_bytes([byte; MessageId::BYTE_LEN], dialect.layout());
+            let digit = dialect.to_text(end).ok()?.chars().next_back()?;
             let filled: String = digits.chars().chain(core::iter::repeat(digit)).take(DIGITS).collect();
-            MessageId::parse_lenient(&filled).ok()
+            Some(Id::Message { dialect, id: dialect.parse_lenient(&filled).ok()? })
         };
-        let (first, last) = (filled('2')?, filled('Z')?);
-        let is_plausible = Id::from(first).is_plausible(now_ms) || Id::from(last).is_plausible(now_ms);
-        is_plausible.then_some(Self { first, last, digits: digits.len() })
+        let cuts = Dialect::ALL.iter().filter_map(|dialect| {
+            let (first, last) = (filled(dialect, 0)?, filled(dialect, u8::MAX)?);
+            // The type is cut off, or the same in both.
+            let code = |id: Id| id.session().map(|(code, _)| code);
+            let fit = |id: Id| if code(first) == code(last) { id.fit(now_ms) } else { id.fit_of_time(now_ms, true) };
+            let best = if fit(first) <= fit(last) { first } else { last };
+            let is_likely = best.is_likely_by(fit(best)) && best.is_listed();
+            is_likely.then(|| (best.guess_by(fit(best)), Self { first, last, digits: digits.len() }))
+        });
+        let mut cuts: Vec<_> = cuts.collect();
+        cuts.sort_by_key(|(guess, _)| *guess);
+        let mut cuts: Vec<_> = cuts.into_iter().map(|(_, cut)| cut).collect();
+        let is_clear = cuts.first().is_some_and(|best| best.first.is_standard());
+        cuts.truncate(if is_clear { 1 } else { cuts.len() });
+        cuts
     }
 }
 
-impl WrongDigit {
-    /// Finds the only wrong digit of a text that is a plausible ID with each of the digits that fit there.
+impl Repairs {
+    /// Finds the only wrong digit of a text that is a plausible ID with each of the digits that are mistaken for it, or the digit
+    /// that was typed twice.
     pub fn read(text: &str, now_ms: u64) -> Option<Self> {
         let text = text.trim();
-        let (at, found) = text.char_indices().find(|(_, c)| "0OoIi1l|".contains(*c))?;
-        let fits = if "0Oo".contains(found) { "DQ" } else { "LTJ7" };
-        let repaired =
-            |digit: char| text[..at].chars().chain([digit]).chain(text[at..].chars().skip(1)).collect::<String>();
-        let is_id = |text: &String| MessageId::parse_lenient(text).is_ok_and(|id| Id::from(id).is_plausible(now_ms));
-        fits.chars().map(repaired).any(|text| is_id(&text)).then_some(Self { at, found, fits })
+        let is_lower = text.contains(|c: char| c.is_ascii_lowercase());
+        let plausible = |text: &String| {
+            let is_word = text.contains('-') || one_case(text.as_bytes()).is_some();
+            is_word && MessageId::parse_lenient(text).is_ok_and(|id| Id::from(id).is_plausible(now_ms))
+        };
+        let with = |at: usize, len: usize, digit: &str| [&text[..at], digit, &text[at + len..]].concat();
+        let repairs = |at: usize, found: char, texts: Vec<String>| {
+            let texts: Vec<_> = texts.into_iter().filter(plausible).collect();
+            (!texts.is_empty()).then_some(Self { at, found, texts })
+        };
+        if let Some((at, found)) = text.char_indices().find(|(_, c)| "0OoIi1l|".contains(*c)) {
+            let fits = match ("0Oo".contains(found), is_lower) {
+                (true, false) => "DQ",
+                (true, true) => "dq",
+                (false, false) => "LTJ7",
+                (false, true) => "ltj7",
+            };
+            return repairs(at, found, fits.chars().map(|digit| with(at, 1, digit.encode_utf8(&mut [0; 4]))).collect());
+        }
+        // A digit too many: the same one twice.
+        let twice: Vec<_> = text.char_indices().zip(text.chars().skip(1)).filter(|((_, a), b)| a == b).collect();
+        let ((at, found), _) = *twice.iter().find(|((at, digit), _)| plausible(&with(*at, digit.len_utf8(), "")))?;
+        let mut texts: Vec<_> = twice.iter().map(|((at, digit), _)| with(*at, digit.len_utf8(), "")).collect();
+        texts.dedup();
+        repairs(at, found, texts)
     }
 }
 
@@ -92,15 +129,17 @@ mod tests {
         let whole: MessageId = id.parse().unwrap();
         for end in 7..id.len() {
             for text in [id[..end].to_owned(), id[..end].to_lowercase(), format!(" {}...", &id[..end])] {
-                let cut = CutOff::read(&text, NOW).expect(&text);
-                assert!(cut.first <= whole && whole <= cut.last && cut.first < cut.last, "{text}");
+                let [cut] = CutOff::read(&text, NOW)[..] else { panic!("{text}") };
+                let (first, last) = (cut.first.sort_key(), cut.last.sort_key());
+                assert!(cut.first.is_standard() && first <= whole && whole <= last && first < last, "{text}");
                 assert_eq!(cut.digits, id[..end].replace('-', "").len());
                 // A digit has 5 bits, and the 38 bits below the time are cut off first.
                 let ms = cut.last.timestamp_ms() - cut.first.timestamp_ms() + 1;
                 assert_eq!(ms, 1_u64 << (5 * (16 - cut.digits)).saturating_sub(38), "{text}");
             }
         }
-        assert_eq!(CutOff::read("euncq8qj22g", NOW), CutOff::read("EUNC-Q8QJ-22G…", NOW));
+        let end = |text| CutOff::read(text, NOW)[0].last.to_string();
+        assert_eq!(end("euncq8qj22g"), end("EUNC-Q8QJ-22G…"));
         for text in [
             "",
             "EUNC",
@@ -113,22 +152,49 @@ mod tests {
             "Eunc-Q8QJ",
             "É8NC-Q8QJ",
         ] {
-            assert_eq!(CutOff::read(text, NOW), None, "{text}");
+            assert!(CutOff::read(text, NOW).is_empty(), "{text}");
         }
     }
 
     #[test]
-    fn a_wrong_digit_has_a_place_and_what_fits() {
-        for (text, at, found, fits) in [
-            ("EUNC-Q8QJ-22GH-T30D", 17, '0', "DQ"),
-            ("eunc-o8qj-22gh-t3dd", 5, 'o', "DQ"),
-            (" EUNCQ8QJ22GHI3DD", 12, 'I', "LTJ7"),
+    fn a_cut_off_id_of_another_dialect_has_its_time() {
+        let read = |text: &str| {
+            let cuts = CutOff::read(text, NOW);
+            cuts.iter().map(|cut| (cut.first.scheme_name(), cut.first.timestamp_ms() / 1_000)).collect::<Vec<_>>()
+        };
+        let (of_2025, of_2016) = (("rongcloud", 1_758_619_309), ("standard", 1_466_280_243));
+        assert_eq!(read("CPEN-GH7K-ECA4"), [of_2025, of_2016]);
+        assert_eq!(read("cpen-gh7k"), [("rongcloud", 1_758_619_309), ("standard", 1_466_280_243)]);
+        // The type is known from the twelfth digit on, and RongCloud has no type 15.
+        assert_eq!(read("CPEN-GH7K-EFTS"), [of_2016]);
+        assert_eq!(read("BUFE-A62U-32C4-0"), [("rongcloud", 1_642_750_828)]);
+        assert_eq!(read("pb9hvkf86lyr"), [("juggleim", 1_795_194_000)]);
+    }
+
+    #[test]
+    fn a_wrong_digit_has_a_place_and_repairs() {
+        for (text, at, found, repaired) in [
+            ("EUNC-Q8QJ-22GH-T30D", 17, '0', vec!["EUNC-Q8QJ-22GH-T3DD", "EUNC-Q8QJ-22GH-T3QD"]),
+            ("eunc-o8qj-22gh-t3dd", 5, 'o', vec!["eunc-d8qj-22gh-t3dd", "eunc-q8qj-22gh-t3dd"]),
+            (
+                " EUNCQ8QJ22GHI3DD",
+                12,
+                'I',
+                vec!["EUNCQ8QJ22GHL3DD", "EUNCQ8QJ22GHT3DD", "EUNCQ8QJ22GHJ3DD", "EUNCQ8QJ22GH73DD"],
+            ),
+            ("EUNC-Q8QJ-222GH-T3DD", 10, '2', vec!["EUNC-Q8QJ-22GH-T3DD"]),
+            ("EUNCQ8QJ22GHT3DDD", 8, '2', vec!["EUNCQ8QJ2GHT3DDD", "EUNCQ8QJ22GHT3DD"]),
         ] {
-            assert_eq!(WrongDigit::read(text, NOW), Some(WrongDigit { at, found, fits }), "{text}");
+            let repairs = Repairs::read(text, NOW).expect(text);
+            assert_eq!(
+                (repairs.at, repairs.found, repairs.texts),
+                (at, found, repaired.into_iter().map(str::to_owned).collect()),
+                "{text}"
+            );
         }
-        // Two wrong digits, none, and a first one that no plausible time has.
-        for text in ["EUNC-00QJ-22GH-T3DD", "EUNC-Q8QJ-22GH-T3DD", "1UNC-Q8QJ-22GH-T3DD"] {
-            assert_eq!(WrongDigit::read(text, NOW), None, "{text}");
+        // Two wrong digits, none, a first one that no plausible time has, and a digit too many in another place.
+        for text in ["EUNC-00QJ-22GH-T3DD", "EUNC-Q8QJ-22GH-T3DD", "1UNC-Q8QJ-22GH-T3DD", "EUNC-Q8QJ-2ZGHA-T3DE"] {
+            assert_eq!(Repairs::read(text, NOW), None, "{text}");
         }
     }
 }

@@ -6,6 +6,7 @@ use imid_snowflake::ParseError as SnowflakeError;
 use thiserror::Error;
 
 use crate::foreign::Foreign;
+use crate::looks::Looks;
 
 /// A text cannot be read as an ID of a scheme.
 ///
@@ -21,6 +22,10 @@ pub(crate) enum Kind {
     Text { error: TextError, start: usize, found: Option<char> },
     #[error("not an ID: expected a decimal number")]
     NotDecimal,
+    #[error("not an ID: expected a number without zeros before it")]
+    LeadingZero,
+    #[error("{0}")]
+    Looks(Looks),
     /// 16 digits without a letter.
     #[error("not an ID: expected a letter, found only digits, as in the number of a payment card")]
     Number,

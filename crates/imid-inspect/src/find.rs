@@ -7,8 +7,8 @@ use memchr::memchr;
 use uuid::Uuid;
 
 use crate::form::{Form, Read, ReadForm};
-use crate::identify::identify_text;
-use crate::scheme::{Id, STANDARD, Scheme};
+use crate::identify::{DAY, Rank, identify_text};
+use crate::scheme::{Id, Scheme};
 
 /// Finds the IDs of one scheme, or of all dialects whose texts have dashes.
 ///
@@ -31,7 +31,7 @@ pub struct Found {
 }
 
 /// The least and the greatest length of a text without dashes: 15 digits are a Snowflake of the first days of a layout.
-pub(crate) const WORD: Range<usize> = 15..22;
+const WORD: Range<usize> = 15..22;
 
 impl Finder {
     /// Without a scheme, finds IDs of all dialects whose texts have dashes, if their time is plausible. The digits of a
@@ -147,16 +147,17 @@ impl Finder {
                 Some(read)
             });
         }
-        // Most IDs are standard ones of today.
+        // Most IDs are standard ones of the last years. Read as RongCloud's, each digit is greater by 2 at least, so the time is
+        // 2^38 ms later at least: after now, where the standard reading is the better one.
         let standard = str::from_utf8(text).ok()?.parse::<MessageId>().ok().map(Id::from);
-        if let Some(id) = standard.filter(|id| id.fit(self.now_ms).0 == 0) {
+        let is_clear = |id: &Id| id.timestamp_ms() + (1 << 38) > self.now_ms.saturating_add(DAY);
+        if let Some(id) = standard.filter(|id| is_clear(id) && id.fit(self.now_ms).rank == Rank::InUse) {
             return looks_like_an_id(text).then_some(Read { id, form: ReadForm::Exact(Form::Text) });
         }
         let upper = one_case(text)?;
         let form = if upper == text { ReadForm::Exact(Form::Text) } else { ReadForm::LenientText };
-        // Messages from before the standard dialect can be imported. Other systems have none from before their time.
-        let is_likely = |id: &Id| id.session().is_some() && id.fit(self.now_ms).0 <= u8::from(id.is_standard());
-        let id = identify_text(str::from_utf8(&upper).ok()?, self.now_ms).into_iter().find(is_likely)?;
+        let ids = identify_text(str::from_utf8(&upper).ok()?, self.now_ms);
+        let id = ids.into_iter().find(|id| id.session().is_some() && id.is_likely(self.now_ms))?;
         looks_like_an_id(text).then_some(Read { id, form })
     }
 
@@ -222,13 +223,13 @@ fn read_strict(scheme: Scheme, text: &[u8]) -> Option<Read> {
 }
 
 /// Returns the text in upper case, or `None` if it has letters of both cases.
-fn one_case(text: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn one_case(text: &[u8]) -> Option<Vec<u8>> {
     let has_both = text.iter().any(u8::is_ascii_lowercase) && text.iter().any(u8::is_ascii_uppercase);
     (!has_both).then(|| text.to_ascii_uppercase())
 }
 
 /// Returns how many letters and digits at the start of a word belong to an escape: `n` after a backslash, `20` after `%`.
-fn escape_len(before: &[u8], word: &[u8]) -> usize {
+pub(crate) fn escape_len(before: &[u8], word: &[u8]) -> usize {
     let hex = |len: usize| word.get(..len).is_some_and(is_hex);
     match (before, word) {
         // A `%` that is itself escaped is `%25`.
@@ -292,40 +293,13 @@ fn likeness_to_a_word(group: &[u8]) -> u8 {
     if group.iter().all(u8::is_ascii_digit) { 1 } else { 2 * u8::from(is_listed()) }
 }
 
-/// Returns the first word in a part of a text that can be read.
-pub(crate) fn find_word(text: &str, part: Range<usize>, read: impl Fn(&str) -> Option<Read>) -> Option<Found> {
-    let words = text.get(part)?.split(|c: char| !c.is_ascii_alphanumeric() && c != '\\');
-    words.filter(|word| word.len() >= WORD.start).find_map(|word| {
-        let start = word.as_ptr().addr() - text.as_ptr().addr();
-        // PostgreSQL's `\x`, and `0x`, are a part of the form. Other escapes are not.
-        let skipped = word.rfind('\\').filter(|at| !word[*at..].starts_with("\\x") || word.len() - at != 22);
-        let from = skipped.map_or(0, |at| at + 1 + escape_len(&word.as_bytes()[..=at], &word.as_bytes()[at + 1..]));
-        let word = &word[from..];
-        read(word).map(|read| Found { at: start + from..start + from + word.len(), read })
-    })
-}
-
-/// Returns the first ID in a text that is not an ID itself. Texts of the scheme come before those of all dialects.
-pub(crate) fn find_in(scheme: Scheme, text: &str, now_ms: u64) -> Option<Found> {
-    let first = |scheme| Finder::new(scheme, now_ms).next(text.as_bytes(), 0);
-    let dashed = first(Some(scheme)).or_else(|| if scheme.is_standard() { first(None) } else { first(Some(STANDARD)) });
-    dashed.or_else(|| find_word(text, 0..text.len(), |word| read_plausible(scheme, word, now_ms)))
-}
-
-/// Reads a word that is a plausible ID without dashes. It has letters and digits, or it is a long number.
-fn read_plausible(scheme: Scheme, word: &str, now_ms: u64) -> Option<Read> {
-    let is_number = word.len() >= WORD.end && word.bytes().all(|byte| byte.is_ascii_digit());
-    let hex = ["x", "X"].iter().find_map(|prefix| word.strip_prefix(prefix));
-    let read = scheme.recognized(word).or_else(|| scheme.recognized(hex?))?;
-    ((is_number || is_mixed(word.as_bytes())) && read.id.is_plausible(now_ms)).then_some(read)
-}
-
 #[cfg(test)]
 mod tests {
     use imid::dialect::Dialect;
     use imid_snowflake::Layout;
 
     use super::*;
+    use crate::scheme::STANDARD;
 
     /// 2026-11-22.
     const NOW: u64 = 1_795_305_600_000;
@@ -346,7 +320,7 @@ mod tests {
         let view = "019aa2ac-6b40-7007-8fc8-56bfffffffff";
         for text in [view.to_owned(), format!("id={view}"), "-".repeat(40)] {
             for end in 0..=text.len() {
-                let count = crate::scan::scan(&text[..end], NOW).count();
+                let count = crate::scan::scan(&text[..end], NOW).ids.len();
                 assert_eq!(count, usize::from(text[..end].ends_with(view)), "{}", &text[..end]);
             }
         }

@@ -41,7 +41,7 @@ pub enum ReadForm {
     LenientText,
     /// The bytes in base64, as JSON encoders write them.
     Base64,
-    /// The bytes as a list of numbers or a literal of Python.
+    /// The bytes as a client prints them: a list of numbers, a dump, or a literal with escapes.
     Bytes,
 }
 
@@ -153,7 +153,7 @@ impl Scheme {
 
     /// Says why a text is not [recognized](Self::recognized), or what it is instead.
     #[cold]
-    fn problem(self, text: &str) -> ReadError {
+    pub(crate) fn problem(self, text: &str) -> ReadError {
         let of_form = match self.shape(text) {
             Some(Form::Hex) => self.read_hex(text).err(),
             Some(Form::Int) => self.read_int(text).err(),
@@ -224,6 +224,11 @@ impl Scheme {
         if !is_decimal || text.is_empty() {
             return Err(Kind::NotDecimal.into());
         }
+        // As a second text of one ID, which the strict readers refuse, too.
+        let digits = text.trim_start_matches('-');
+        if digits.starts_with('0') && text != "0" {
+            return Err(Kind::LeadingZero.into());
+        }
         match self {
             Self::Dialect(dialect) => {
                 let value = text.parse().map_err(|_| Kind::TooLarge)?;
@@ -239,7 +244,7 @@ impl Scheme {
     }
 
     /// Reads the UUID view of an ID.
-    fn view(self, uuid: Uuid) -> Result<Id, ViewProblem> {
+    pub(crate) fn view(self, uuid: Uuid) -> Result<Id, ViewProblem> {
         match self {
             Self::Dialect(dialect) if self.has_uuid() => {
                 let id = MessageId::from_uuid(uuid).map_err(ViewProblem::Uuid)?;

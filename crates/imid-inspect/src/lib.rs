@@ -1,8 +1,8 @@
 //! Identifies what a person pasted: finds, reads and explains 80-bit message IDs, 64-bit Snowflakes and their lookalikes.
 //!
-//! - [`identify`](fn@identify) returns every way to read a text, the most likely one first.
-//! - [`read_pasted`] reads an ID of one scheme, with quotes, brackets or other dashes around it, and says what is wrong.
-//! - [`scan()`] finds the IDs in a pasted text in all of their forms, and [`Finder`] those in logs of any size, with their places.
+//! - [`read()`] says what a pasted text is: an ID in any form, with each way to read it, or a longer text with its IDs.
+//! - [`read_declared`] reads an ID of one scheme, with quotes, brackets or other dashes around it. Both say what is wrong.
+//! - [`Finder`] finds the IDs in logs of any size, with their places.
 //! - [`Id`] has the fields, the forms and the last day of the layout; [`Foreign`] is what is not an ID of this family.
 //! - [`risk`] computes how often generators that share no state mint equal IDs.
 //!
@@ -10,17 +10,19 @@
 //! in Unix milliseconds. It compiles for `wasm32-unknown-unknown`.
 //!
 //! ```
-//! use imid_inspect::{Finder, identify};
+//! use imid_inspect::{Finder, Pasted, read};
 //!
 //! let now_ms = 1_767_225_600_000;
-//! let first = identify("5EGN-HLDB-K4Q4-LQ1G", now_ms)[0];
-//! assert_eq!((first.id.scheme_name(), first.id.timestamp_ms()), ("rongcloud-v1", 1_499_141_156_189));
+//! let Ok(Pasted::One(readings)) = read("5EGN-HLDB-K4Q4-LQ1G", now_ms) else { panic!("an ID") };
+//! let id = readings[0].id;
+//! assert_eq!((id.scheme_name(), id.timestamp_ms()), ("rongcloud-v1", 1_499_141_156_189));
 //!
 //! let log = "12:00:01 sent EMAQ-2948-WCRV-T3DD to room-42";
 //! let found = Finder::new(None, now_ms).next(log.as_bytes(), 0).expect("an ID");
 //! assert_eq!(&log[found.at], "EMAQ-2948-WCRV-T3DD");
 //! ```
 
+mod bytes;
 mod cut;
 mod error;
 mod fields;
@@ -28,6 +30,7 @@ mod find;
 mod foreign;
 mod form;
 mod identify;
+mod looks;
 mod pasted;
 pub mod risk;
 mod scan;
@@ -35,15 +38,15 @@ mod scheme;
 mod spellings;
 pub mod time;
 
-pub use cut::{CutOff, WrongDigit};
+pub use cut::{CutOff, Repairs};
 pub use error::{ReadError, look_alike};
 pub use fields::{Field, FieldName, named_type};
 pub use find::{Finder, Found};
 pub use foreign::Foreign;
 pub use form::{Form, Read, ReadForm};
-pub use identify::{identify_near, identify_text};
-pub use pasted::{Hint, NotPasted, identify, likelier, read_pasted};
-pub use scan::scan;
+pub use identify::{Fit, Rank, identify_near, identify_text};
+pub use pasted::{Broken, BrokenKind, Hint, NotPasted, Pasted, identify, read, read_declared};
+pub use scan::{Scan, scan};
 pub use scheme::{Id, STANDARD, Scheme};
 pub use spellings::Spellings;
 

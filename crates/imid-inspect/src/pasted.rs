@@ -1,28 +1,62 @@
 //! Pasted text, which may contain more than an ID.
 
-use base64::Engine;
-use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE};
-use bstr::ByteVec;
-use imid::MessageId;
-use imid::dialect::DialectId;
+use core::ops::Range;
 
-use crate::cut::{CutOff, WrongDigit};
+use imid::MessageId;
+
+use crate::bytes::Shown;
+use crate::cut::{CutOff, Repairs};
 use crate::error::{Kind, ReadError, look_alike};
-use crate::find::{Found, find_in};
+use crate::find::{Finder, Found, one_case};
 use crate::form::{Form, Read, ReadForm, hex_prefix_len, is_word};
+use crate::looks::Looks;
+use crate::scan::{Scan, scan};
 use crate::scheme::{Id, STANDARD, Scheme};
 
-/// The shortest text that is worth a hint: 16 digits. Shorter numbers can be Snowflakes as well, but of the first minutes after
-/// an epoch.
-const MIN_HINTED: usize = 16;
+/// The shortest text that is an ID of another system: 16 digits. Shorter numbers can be Snowflakes as well, but of the first
+/// days after an epoch.
+const SHORTEST: usize = 16;
 
-/// A pasted text is not an ID of the expected scheme.
+/// The longest text that is one ID: bytes as escapes in a dump, with what is around them.
+const LONGEST: usize = 300;
+
+/// What a pasted text is.
+#[derive(Clone, Debug)]
+pub enum Pasted {
+    /// The whole text is an ID. If there are several ways to read it, the first one is a guess.
+    One(Vec<Read>),
+    /// The text has IDs.
+    Text(Scan),
+}
+
+/// A pasted text is not an ID, or not one of the expected scheme.
 #[derive(Clone, Debug)]
 pub struct NotPasted {
     /// Why the text cannot be read.
     pub error: ReadError,
     /// What can be read instead.
     pub hint: Option<Hint>,
+}
+
+/// A word that is not all of an ID.
+#[derive(Clone, Debug)]
+pub struct Broken {
+    /// Its bytes in the text.
+    pub at: Range<usize>,
+    /// What is wrong with it.
+    pub kind: BrokenKind,
+}
+
+/// What is wrong with a word.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum BrokenKind {
+    /// It is the beginning of an ID, of each of these schemes, most likely first.
+    CutOff(Vec<CutOff>),
+    /// It is an ID with a wrong digit, or with one too many.
+    Mistyped(Repairs),
+    /// It is the bytes of an ID in base64 without the padding, as many words are.
+    NoPadding(Id),
 }
 
 /// What can be read from a text instead.
@@ -33,87 +67,87 @@ pub enum Hint {
     Inside(Found),
     /// The whole text is an ID of other schemes, most likely first.
     Other(Vec<Read>),
-    /// The text is the beginning of an ID.
-    CutOff(CutOff),
-    /// One digit of the text is wrong.
-    WrongDigit(WrongDigit),
-    /// The text is 10 bytes in base64 without the padding, as many words are.
-    NoPadding(Id),
+    /// The text, or a word in it, is not all of an ID.
+    Broken(Broken),
+    /// Numbers and words in the text could be IDs.
+    Numbers(Vec<Found>),
 }
 
-/// Returns the ways to read a text, most likely first.
+/// Reads a text that a person typed or pasted: one ID in any form of any scheme, or a longer text with IDs.
 ///
-/// The order is that of [`Id::fit`], with exact forms first among readings of the
-/// same years. The dialects read one hex number or integer as the same time, and then the standard dialect is first. An
-/// inexact form with an implausible time is returned only if there is nothing else.
-fn readings(text: &str, now_ms: u64) -> Vec<Read> {
-    let has_prefix = hex_prefix_len(text) > 0;
-    let readings = Scheme::all().filter_map(|scheme| match scheme {
-        // Any 16 hex digits fit each Snowflake layout. Without a prefix they are read only by layouts that write hex.
-        Scheme::Snowflake(_) if !has_prefix => scheme.written_as(text),
-        _ => scheme.recognized(text),
-    });
-    let mut readings: Vec<Read> = readings.collect();
-    let is_inexact = |read: &Read| read.form != ReadForm::Exact(Form::Text);
-    readings.sort_by_cached_key(|read| {
-        let (inexact, (class, distance)) = (is_inexact(read), read.id.fit(now_ms));
-        (class, inexact, inexact && !read.id.is_standard(), distance)
-    });
-    let is_unlikely = |read: &Read| is_inexact(read) && !read.id.is_plausible(now_ms);
-    if readings.first().is_some_and(|best| !is_unlikely(best)) {
-        readings.retain(|read| !is_unlikely(read));
-    }
-    readings
-}
-
-/// Reads an ID that a person typed or pasted, in any form of the scheme, or only in `form`.
+/// The places of what is found count from the beginning of the text without the white space around it.
+///
+/// A standard ID from 2018 to two years from now is read at once. An ID that another system could have made with a better
+/// [rank](crate::Rank) has all its readings.
+///
+/// ```
+/// use imid_inspect::{Pasted, read};
+///
+/// let now_ms = 1_767_225_600_000;
+/// let Ok(Pasted::One(readings)) = read("CPEN-GH7K-ECA4-98EU", now_ms) else { panic!("one ID") };
+/// let systems: Vec<_> = readings.iter().map(|read| read.id.scheme_name()).collect();
+/// assert_eq!(systems, ["rongcloud", "standard"]);
+/// ```
 ///
 /// # Errors
-/// The text has no form of the scheme. The error says which other scheme has such IDs, or where in the text an ID is.
+/// The text has no ID. The error says what it looks like, and what is missing or mistyped.
 #[expect(clippy::result_large_err, reason = "a person gives few texts, and the error has what else they can be")]
-pub fn read_pasted(scheme: Scheme, text: &str, form: Option<Form>, now_ms: u64) -> Result<Read, NotPasted> {
-    let error = match scheme.read(text, form) {
-        Ok(read) if !is_number(scheme, text, &read) => return Ok(read),
-        Ok(_) => Kind::Number.into(),
-        Err(error) if form.is_some() => return Err(NotPasted { error, hint: None }),
-        Err(error) => error,
-    };
-    let unwrapped = unwrapped(text);
-    if let Some(unwrapped) = &unwrapped {
-        if let Some(read) = scheme.recognized(unwrapped)
-            && !is_number(scheme, text, &read)
-        {
-            return Ok(Read { form: read.form.lenient(), ..read });
-        }
-        if let Some(read) = from_base64(scheme, text, now_ms).or_else(|| from_bytes(scheme, text, now_ms)) {
-            return Ok(read);
+pub fn read(text: &str, now_ms: u64) -> Result<Pasted, NotPasted> {
+    let text = text.trim();
+    if text.len() <= LONGEST {
+        let readings = identify(text, now_ms);
+        let is_read = |first: &Read| first.id.is_standard() || text.len() >= SHORTEST && first.id.is_plausible(now_ms);
+        if readings.first().is_some_and(is_read) {
+            return Ok(Pasted::One(readings));
         }
     }
-    let inside = || {
-        unwrapped.as_ref()?;
-        find_in(scheme, text, now_ms).filter(|found| found.at.len() < text.trim().len())
+    let mut scan = scan(text, now_ms);
+    scan.broken = broken(text, &scan.ids, now_ms);
+    if !scan.ids.is_empty() {
+        return Ok(Pasted::Text(scan));
+    }
+    let error = match Looks::of(text) {
+        _ if is_card_number(text) => Kind::Number.into(),
+        Some(looks) => Kind::Looks(looks).into(),
+        None => STANDARD.problem(text),
     };
-    let other = || inside().map(Hint::Inside).or_else(|| others(text.trim(), now_ms).map(Hint::Other));
-    let unwrapped_cut_off = || CutOff::read(unwrapped.as_ref()?, now_ms);
-    let cut_off = || unwrapped_cut_off().or_else(|| CutOff::read(text, now_ms)).map(Hint::CutOff);
-    let standard = || {
-        let padded = || from_base64(scheme, &format!("{}==", text.trim()), now_ms).map(|read| Hint::NoPadding(read.id));
-        cut_off().or_else(|| WrongDigit::read(text, now_ms).map(Hint::WrongDigit)).or_else(padded)
+    let hint = match scan {
+        Scan { broken: Some(broken), .. } => Some(Hint::Broken(broken)),
+        Scan { others, .. } if others.is_empty() => None,
+        Scan { others, .. } => Some(Hint::Numbers(others)),
     };
-    let hint = other().or_else(|| scheme.is_standard().then(standard).flatten());
     Err(NotPasted { error, hint })
 }
 
-/// Returns the ID of another scheme that a text probably is, if its time as `id` is implausible.
-pub fn likelier(id: Id, text: &str, now_ms: u64) -> Option<Id> {
-    if id.is_plausible(now_ms) {
-        return None;
+/// Reads an ID of this scheme that a person typed or pasted, in any form, or only in `form`.
+///
+/// # Errors
+/// The text has no form of the scheme. The error says which other scheme has such IDs, or where in the text an ID is.
+#[expect(clippy::result_large_err, reason = "as above")]
+pub fn read_declared(scheme: Scheme, text: &str, form: Option<Form>, now_ms: u64) -> Result<Read, NotPasted> {
+    let text = text.trim();
+    let error = match scheme.read(text, form) {
+        Ok(read) => return Ok(read),
+        Err(error) if form.is_some() => return Err(NotPasted { error, hint: None }),
+        Err(error) => error,
+    };
+    if let Some(read) = unwrapped(text).and_then(|unwrapped| scheme.recognized(&unwrapped)) {
+        return Ok(Read { form: read.form.lenient(), ..read });
     }
-    let first = identify(text, now_ms).first()?.id;
-    (first.is_plausible(now_ms) && first.scheme_name() != id.scheme_name()).then_some(first)
+    if let Some(read) = from_bytes(scheme, text, now_ms) {
+        return Ok(read);
+    }
+    let inside = || Finder::new(Some(scheme), now_ms).next(text.as_bytes(), 0).map(Hint::Inside);
+    let hint = inside().or_else(|| match read(text, now_ms) {
+        Ok(Pasted::One(readings)) => Some(Hint::Other(readings)),
+        Ok(Pasted::Text(scan)) => scan.ids.into_iter().next().map(Hint::Inside),
+        Err(not_pasted) => not_pasted.hint,
+    });
+    Err(NotPasted { error, hint })
 }
 
-/// Returns the ways to read a typed or pasted text, in all forms of all schemes, most likely first.
+/// Returns the ways to read a typed or pasted text, in all forms of all schemes, most likely first. If there is no doubt,
+/// there is one.
 ///
 /// ```
 /// use imid_inspect::identify;
@@ -123,16 +157,79 @@ pub fn likelier(id: Id, text: &str, now_ms: u64) -> Option<Id> {
 /// assert_eq!(readings[0].form.name(), "lenient text");
 /// ```
 pub fn identify(text: &str, now_ms: u64) -> Vec<Read> {
-    let exact = readings(text.trim(), now_ms);
+    let text = text.trim();
+    let exact = readings(text, now_ms);
     if !exact.is_empty() {
         return exact;
     }
-    let Some(unwrapped) = unwrapped(text) else { return exact };
-    let unwrapped = readings(&unwrapped, now_ms);
-    match from_base64(STANDARD, text, now_ms).or_else(|| from_bytes(STANDARD, text, now_ms)) {
-        Some(read) if unwrapped.is_empty() => vec![read],
-        _ => unwrapped,
+    let unwrapped = unwrapped(text).map(|unwrapped| readings(&unwrapped, now_ms)).unwrap_or_default();
+    let lenient = unwrapped.into_iter().map(|read| Read { form: read.form.lenient(), ..read });
+    let lenient: Vec<_> = lenient.filter(|read| read.form != ReadForm::LenientText || !is_card_number(text)).collect();
+    if lenient.is_empty() { from_bytes(STANDARD, text, now_ms).into_iter().collect() } else { lenient }
+}
+
+/// Returns the ways to read a text that has nothing around it. The dialects read one hex number or integer as the same time,
+/// and then the standard dialect is first.
+fn readings(text: &str, now_ms: u64) -> Vec<Read> {
+    let has_prefix = hex_prefix_len(text) > 0;
+    let readings = Scheme::all().filter_map(|scheme| match scheme {
+        // Any 16 hex digits fit each Snowflake layout. Without a prefix they are read only by layouts that write hex.
+        Scheme::Snowflake(_) if !has_prefix => scheme.written_as(text),
+        _ => scheme.recognized(text),
+    });
+    let is_inexact = |read: &Read| read.form != ReadForm::Exact(Form::Text);
+    // A word in both cases is a name of a program or base64, unless it has the dashes of an ID.
+    let is_mixed = is_word(text) && one_case(text.as_bytes()).is_none();
+    let is_lenient = |read: &Read| read.form == ReadForm::LenientText;
+    let mut readings: Vec<Read> = readings
+        .filter(|read| read.id.is_listed() && !(is_lenient(read) && (is_mixed || is_card_number(text))))
+        .collect();
+    readings.sort_by_cached_key(|read| {
+        let (inexact, (rank, is_other, distance)) = (is_inexact(read), read.id.guess(now_ms));
+        (rank, is_other, inexact, inexact && !read.id.is_standard(), distance)
+    });
+    if let Some(best) = readings.first().copied() {
+        let is_clear = best.id.is_standard();
+        readings.truncate(if is_clear { 1 } else { readings.len() });
+        readings.retain(|read| read.id.is_plausible(now_ms) || !best.id.is_plausible(now_ms));
     }
+    readings
+}
+
+/// The longest text in which broken IDs are searched.
+const LONGEST_BROKEN: usize = 20_000;
+
+/// Returns the first word that is not all of an ID, or the whole text if it is one. In a longer text it has a dash or dots.
+fn broken(text: &str, ids: &[Found], now_ms: u64) -> Option<Broken> {
+    let is_in_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '…');
+    let text = if text.len() > LONGEST_BROKEN { "" } else { text };
+    let words = text.split(|c| !is_in_word(c)).filter(|word| word.len() > 4 && word.contains(['-', '.', '…']));
+    let place = |word: &str| word.as_ptr().addr() - text.as_ptr().addr();
+    // A letter or a dash of another script is a wrong digit.
+    let is_wrong = |c: char| matches!(c, '\u{a0}'..'\u{2e80}') && !matches!(c, '\u{2018}'..='\u{201f}' | '…');
+    let is_apart = |word: &&str| {
+        let (start, end) = (place(word), place(word) + word.len());
+        let is_alone = !text[..start].ends_with(is_wrong) && !text[end..].starts_with(is_wrong);
+        is_alone && ids.iter().all(|found| end <= found.at.start || found.at.end <= start)
+    };
+    let read = |word: &str| {
+        let cut = CutOff::read(word, now_ms);
+        if cut.is_empty() {
+            Repairs::read(word, now_ms).map(BrokenKind::Mistyped)
+        } else {
+            Some(BrokenKind::CutOff(cut))
+        }
+    };
+    let whole = || {
+        let bare = without_signs(text);
+        let padded = || from_bytes(STANDARD, &format!("{bare}=="), now_ms).map(|read| BrokenKind::NoPadding(read.id));
+        read(text).or_else(|| read(&bare)).or_else(padded).map(|kind| Broken { at: 0..text.len(), kind })
+    };
+    let whole = if ids.is_empty() && text.len() <= LONGEST { whole() } else { None };
+    whole.or_else(|| {
+        let mut words = words.filter(is_apart);
+        words.find_map(|word| Some(Broken { at: place(word)..place(word) + word.len(), kind: read(word)? }))
+    })
 }
 
 /// Returns whether a character is a letter of an ID, including full-width ones. Tables of all letters would be a tenth of the page.
@@ -140,29 +237,15 @@ fn is_letter(character: char) -> bool {
     character.is_ascii_alphabetic() || matches!(character, 'Ａ'..='Ｚ' | 'ａ'..='ｚ')
 }
 
-/// Returns whether an ID was read from 16 digits that are not in the exact form. Less than one ID in 10^9 has no letter, and
-/// payment cards have 16 digits.
-fn is_number(scheme: Scheme, text: &str, read: &Read) -> bool {
-    let is_exact = scheme.parse(text.trim().as_bytes()).is_ok();
-    let is_text = matches!(read.form, ReadForm::LenientText | ReadForm::Exact(Form::Text));
-    is_text && !is_exact && scheme.is_text() && !text.contains(is_letter)
+/// Returns whether a text has no letter. Less than one ID in 10^9 has none, and payment cards have 16 digits.
+fn is_card_number(text: &str) -> bool {
+    text.chars().filter(char::is_ascii_digit).count() == SHORTEST && !text.contains(is_letter)
 }
 
-/// Reads 10 bytes in base64. Without the padding, other texts of 14 characters would be read as well.
-fn from_base64(scheme: Scheme, text: &str, now_ms: u64) -> Option<Read> {
-    let text = text.trim_matches(|c: char| !c.is_ascii_alphanumeric() && !"+/-_=".contains(c));
-    let engine = if text.contains(['-', '_']) { &BASE64_URL_SAFE } else { &BASE64_STANDARD };
-    let bytes = engine.decode(text).ok()?;
-    // Less than one ID in 10^6 has the bytes of words.
-    let is_words = bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b' ');
-    if is_words { None } else { plausible(scheme, &bytes, ReadForm::Base64, now_ms) }
-}
-
-/// Returns the ID of 10 bytes, if its time is plausible.
-fn plausible(scheme: Scheme, bytes: &[u8], form: ReadForm, now_ms: u64) -> Option<Read> {
-    let Scheme::Dialect(dialect) = scheme else { return None };
-    let id = Id::Message { dialect, id: DialectId::from_slice(bytes, dialect.layout()).ok()? };
-    id.is_plausible(now_ms).then_some(Read { id, form })
+/// Reads the bytes of an ID with a plausible time, or those of its view.
+fn from_bytes(scheme: Scheme, text: &str, now_ms: u64) -> Option<Read> {
+    let shown = Shown::read(text.trim())?;
+    shown.id(scheme).filter(|id| id.is_plausible(now_ms)).map(|id| Read { id, form: shown.form })
 }
 
 /// Returns a text without what is around an ID in code, tables and emails: quotation marks, brackets, commas, and spaces or
@@ -172,6 +255,15 @@ fn unwrapped(text: &str) -> Option<String> {
     // As in `123n` and in `x66a8`.
     let is_bare = is_word(text) && !text.ends_with('n') && !text.starts_with(['x', 'X']);
     (!is_bare).then(|| without_signs(text))
+}
+
+/// Returns whether a character can be around an ID: a sign, a space or a picture. Letters of other scripts are not dropped,
+/// because some look like those of an ID.
+fn is_sign(c: char) -> bool {
+    let is_ascii = c.is_ascii() && !c.is_ascii_alphanumeric() && c != '\\';
+    is_ascii
+        || matches!(c, '\u{80}'..='\u{a9}' | '\u{ab}'..='\u{b9}' | '\u{bb}'..='\u{bf}' | '\u{2000}'..='\u{20cf}' | '\u{2190}'..='\u{2bff}')
+        || matches!(c, '\u{3000}'..='\u{303f}' | '\u{fe10}'..='\u{fe6f}' | '\u{feff}' | '\u{1f000}'..='\u{1faff}')
 }
 
 fn without_signs(text: &str) -> String {
@@ -185,11 +277,14 @@ fn without_signs(text: &str) -> String {
     let text = text.trim();
     // A literal of Python, and a number of JavaScript.
     let text = ["b'", "b\""].iter().find_map(|start| text.strip_prefix(start)).unwrap_or(text);
-    let number = text.strip_suffix('n').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
-    let text = number.unwrap_or(text);
-    let is_inside = |c: char| c.is_ascii_alphanumeric() || c == '\\';
-    let text = text.trim_matches(|c: char| !is_inside(c) && c != '-');
-    let text = text.trim_matches('-').trim();
+    let is_number = |digits: &&str| digits.bytes().all(|byte| byte.is_ascii_digit());
+    // A spreadsheet adds a fraction of zeros.
+    let whole = text.split_once(['.', ',']).filter(|(_, rest)| rest.bytes().all(|byte| byte == b'0'));
+    let text = text.strip_suffix('n').or(whole.map(|(whole, _)| whole)).filter(is_number).unwrap_or(text);
+    let inner = text.trim_matches(|c: char| is_sign(c) && c != '-');
+    // A dash before a number is its sign.
+    let is_negative = inner.strip_prefix('-').is_some_and(|rest| is_number(&rest));
+    let text = if is_negative { inner } else { inner.trim_matches('-').trim() };
     let is_separator = |c: char| c.is_whitespace() || look_alike(c).is_some() || matches!(c, '-' | '_');
     let groups: Vec<_> = text.split(is_separator).filter(|group| !group.is_empty()).collect();
     if groups.len() == 4 && groups.iter().all(|group| group.len() == 4) {
@@ -213,37 +308,4 @@ fn grouped(text: &str) -> Option<String> {
     let digits = text.replace(separator, "");
     let is_number = digits.len() > 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
     (is_grouped && is_number).then_some(digits)
-}
-
-/// Reads 10 bytes: a list of numbers, signed as in Java or not; a literal of Python with its escapes.
-fn from_bytes(scheme: Scheme, text: &str, now_ms: u64) -> Option<Read> {
-    plausible(scheme, &listed(text).or_else(|| escaped(text))?, ReadForm::Bytes, now_ms)
-}
-
-/// Reads `[102, 168, 171]`, `{102, -88}` and `<102 168>`.
-fn listed(text: &str) -> Option<Vec<u8>> {
-    let inner = text.trim_matches(|c: char| !c.is_ascii_digit() && c != '-');
-    let numbers = inner.split([',', ' ', ';']).filter(|number| !number.is_empty());
-    let byte = |number: &str| number.parse::<u8>().ok().or_else(|| Some(number.parse::<i8>().ok()?.cast_unsigned()));
-    numbers.map(byte).collect()
-}
-
-/// Reads `b'f\xa8\xab\x1a'`.
-fn escaped(text: &str) -> Option<Vec<u8>> {
-    let quoted = text.trim().strip_prefix('b')?;
-    let inner = ['\'', '"'].iter().find_map(|quote| quoted.strip_prefix(*quote)?.strip_suffix(*quote))?;
-    // An odd one at the end would escape the quotation mark: the literal is cut off.
-    let backslashes = inner.len() - inner.trim_end_matches('\\').len();
-    (inner.is_ascii() && backslashes.is_multiple_of(2)).then(|| Vec::unescape_bytes(inner))
-}
-
-/// Returns the IDs that a text can be, if the most likely one is plausible. Four groups of four digits are those of a payment
-/// card.
-fn others(text: &str, now_ms: u64) -> Option<Vec<Read>> {
-    let readings = identify(text, now_ms);
-    let is_likely = |first: &Read| {
-        let is_grouped = first.id.session().is_some() && text.contains(['-', ' ']);
-        first.id.is_plausible(now_ms) && (!is_grouped || text.contains(is_letter))
-    };
-    (text.len() >= MIN_HINTED && readings.first().is_some_and(is_likely)).then_some(readings)
 }

@@ -1,40 +1,195 @@
 //! Finds the IDs in a pasted text, in all of their forms.
 
-use crate::find::{Finder, Found, WORD, find_word};
-use crate::form::Read;
-use crate::pasted::identify;
+use core::ops::Range;
 
-/// Returns the IDs in a pasted text, in all of their forms: with and without dashes, hex digits, integers, UUID
-/// views and Snowflakes, of all systems. Each has a plausible time.
-///
-/// ```
-/// let text = "sent EMAQ2948WCRVT3DD (0x64d1601c46e2afbc856b) after 204697221847986177";
-/// let found: Vec<_> = imid_inspect::scan(text, 1_767_225_600_000).collect();
-/// let places: Vec<_> = found.iter().map(|found| &text[found.at.clone()]).collect();
-/// assert_eq!(places, ["EMAQ2948WCRVT3DD", "0x64d1601c46e2afbc856b", "204697221847986177"]);
-/// ```
-pub fn scan(text: &str, now_ms: u64) -> impl Iterator<Item = Found> {
-    let finder = Finder::new(None, now_ms);
-    let (mut from, mut next) = (0, finder.next(text.as_bytes(), 0));
-    core::iter::from_fn(move || {
-        let end = next.as_ref().map_or(text.len(), |found| found.at.start);
-        if let Some(word) = find_word(text, from..end, |word| read_likely(word, now_ms)) {
-            from = word.at.end;
-            return Some(word);
-        }
-        let found = next.take()?;
-        from = found.at.end;
-        next = finder.next(text.as_bytes(), from);
-        Some(found)
-    })
+use imid_snowflake::Layout;
+
+use crate::bytes::Shown;
+use crate::find::{Finder, Found, escape_len, one_case};
+use crate::form::{Form, Read, ReadForm};
+use crate::pasted::{Broken, identify};
+use crate::scheme::{STANDARD, Scheme};
+
+/// What is in a longer text.
+#[derive(Clone, Debug, Default)]
+pub struct Scan {
+    /// The IDs, in the order of the text.
+    pub ids: Vec<Found>,
+    /// Numbers and words that could be IDs, but that nothing in the text calls so.
+    pub others: Vec<Found>,
+    /// The first word that is not all of an ID.
+    pub broken: Option<Broken>,
 }
 
-/// Reads a word that is an 80-bit ID with a plausible time, or a Snowflake from a time when its system existed: most numbers
-/// of 17 to 19 digits are a Snowflake of some time.
+/// The shortest word that could be an ID: 16 digits.
+const SHORTEST: usize = 16;
+
+/// The longest literal of bytes: 16 escapes with two backslashes and what is around them.
+const LITERAL: usize = 120;
+
+/// Returns the IDs in a pasted text: what has the dashes of an ID or of its UUID view, `0x` or `\x`, or a key or a path
+/// that names an ID, such as `id=`, `"msg_id":` and `/status/`.
+///
+/// ```
+/// let text = "sent \\x64d1601c46e2afbc856b (msg_id=204697221847986177), order 175928847299117063";
+/// let scan = imid_inspect::scan(text, 1_767_225_600_000);
+/// let places = |found: &[imid_inspect::Found]| found.iter().map(|found| text[found.at.clone()].to_owned()).collect::<Vec<_>>();
+/// assert_eq!(places(&scan.ids), ["\\x64d1601c46e2afbc856b", "204697221847986177"]);
+/// assert_eq!(places(&scan.others), ["175928847299117063"]);
+/// ```
+pub fn scan(text: &str, now_ms: u64) -> Scan {
+    let (finder, mut scan, mut from) = (Finder::new(None, now_ms), Scan::default(), 0);
+    loop {
+        let dashed = finder.next(text.as_bytes(), from).filter(|found| stands_alone(text, &found.at));
+        let end = dashed.as_ref().map_or(text.len(), |found| found.at.start);
+        scan.add_words(text, from..end, now_ms);
+        let Some(found) = dashed else { return scan };
+        from = found.at.end;
+        scan.ids.push(found);
+    }
+}
+
+impl Scan {
+    /// Adds the words in a part of the text. They have no dash, because the finder has those with dashes.
+    fn add_words(&mut self, text: &str, part: Range<usize>, now_ms: u64) {
+        let is_in_word = |c: char| c.is_ascii_alphanumeric() || c == '\\';
+        let mut from = part.start;
+        while let Some(len) = text[from..part.end].find(is_in_word) {
+            let first = from + len;
+            let len = text[first..part.end].find(|c| !is_in_word(c)).unwrap_or(part.end - first);
+            from = first + len;
+            // PostgreSQL's `\x` is a part of the form. Other escapes are not.
+            let whole = &text[first..from];
+            let start = first
+                + match whole.rfind('\\') {
+                    Some(at) if is_prefixed(&whole[at..]) => at,
+                    Some(at) => at + 1 + escape_len(&whole.as_bytes()[..=at], &whole.as_bytes()[at + 1..]),
+                    None => 0,
+                };
+            let word = &text[start..from];
+            let is_sql = is_hex(word) && (text[..start].ends_with("x'") || text[..start].ends_with("X'"));
+            let read = if is_prefixed(word) || is_sql {
+                identify(word, now_ms).into_iter().next().filter(|read| read.id.is_likely(now_ms))
+            } else {
+                name_of(&text[..start]).and_then(|scheme| read_named(scheme, word, now_ms))
+            };
+            if let Some(read) = read {
+                self.ids.push(Found { at: start..from, read });
+            // Bytes have other signs than letters and digits.
+            } else if name_of(&text[..first]).is_some()
+                && let Some((read, len)) = read_literal(&text[first..part.end], now_ms)
+            {
+                from = first + len;
+                self.ids.push(Found { at: first..from, read });
+            } else if let Some(read) = read_likely(word, now_ms) {
+                self.others.push(Found { at: start..from, read });
+            }
+        }
+    }
+}
+
+/// Returns whether a word is the 20 hex digits of an ID, or the 32 of its view.
+fn is_hex(word: &str) -> bool {
+    matches!(word.len(), 20 | 32) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Returns whether a word is these digits after `0x` or `\x`.
+fn is_prefixed(word: &str) -> bool {
+    ["\\x", "0x", "0X"].iter().any(|prefix| word.strip_prefix(prefix).is_some_and(is_hex))
+}
+
+/// Returns whether no look-alike of a letter is beside an ID: the Kelvin sign, `ſ`, `ı` and full-width letters.
+fn stands_alone(text: &str, at: &Range<usize>) -> bool {
+    let is_letter = |c: char| matches!(c, '\u{212a}' | '\u{17f}' | '\u{131}' | '\u{ff10}'..='\u{ff5a}');
+    !text[at.end..].starts_with(is_letter) && !text[..at.start].ends_with(is_letter)
+}
+
+/// Reads a word that is called an ID. RongCloud writes its IDs with dashes.
+fn read_named(scheme: Option<Scheme>, word: &str, now_ms: u64) -> Option<Read> {
+    let readings = identify(word, now_ms).into_iter().filter(|read| is_written(read) && read.id.is_likely(now_ms));
+    let fits = |read: &Read| scheme.is_none_or(|scheme| scheme.name() == read.id.scheme_name());
+    readings.into_iter().find(fits).filter(|_| word.len() >= SHORTEST)
+}
+
+/// Reads a word that could be an ID. Most numbers of 17 to 19 digits are a Snowflake of some time.
 fn read_likely(word: &str, now_ms: u64) -> Option<Read> {
-    // The ends of all forms without dashes: 15 and 25 digits.
-    let is_form = WORD.start <= word.len() && word.len() <= 25 && word.bytes().any(|byte| byte.is_ascii_digit());
-    let read = *identify(word, now_ms).first().filter(|_| is_form)?;
-    let worst = u8::from(read.id.session().is_some());
-    (read.id.fit(now_ms).0 <= worst).then_some(read)
+    let has_digit = (SHORTEST..=25).contains(&word.len()) && word.bytes().any(|byte| byte.is_ascii_digit());
+    if !has_digit || one_case(word.as_bytes()).is_none() {
+        return None;
+    }
+    read_named(None, word, now_ms)
+}
+
+fn is_written(read: &Read) -> bool {
+    read.id.is_standard() || read.form == ReadForm::Exact(Form::Text)
+}
+
+/// Reads the bytes that begin here, up to what closes them. Returns their length as well.
+fn read_literal(text: &str, now_ms: u64) -> Option<(Read, usize)> {
+    let text = text.get(..LITERAL).unwrap_or(text);
+    // As in `b'f\xa8..'` and `0, "ZqirGtAAHPyFaw=="`.
+    let opened = text.find(['\'', '"']).filter(|at| *at < 4);
+    let closes = |c: char| if opened.is_some() { matches!(c, '\'' | '"') } else { "\"'`>]})|\n".contains(c) };
+    let from = opened.map_or(0, |at| at + 1);
+    // As in `Uint8Array(10) [102, ..]`.
+    let mut ends = text[from..].match_indices(closes).map(|(at, _)| from + at);
+    let len = ends.find(|at| !text[*at..].starts_with(") [")).unwrap_or(text.len());
+    let literal = &text[..len + usize::from(opened.is_some() && len < text.len())];
+    let shown = Shown::read(literal.strip_suffix('\\').unwrap_or(literal))?;
+    let read = Read { id: shown.id(STANDARD)?, form: shown.form };
+    read.id.is_likely(now_ms).then_some((read, len))
+}
+
+/// Words that are an ID of something else if they are before `id`.
+const NOT_MESSAGES: &str = "android app build card client connection correlation device imei job node order parent_span \
+                            payment process request session span task thread trace transaction worker";
+
+/// Returns what names the ID that begins after this text: the system, if the name tells it.
+#[expect(clippy::option_option, reason = "no name, any system, or one")]
+fn name_of(before: &str) -> Option<Option<Scheme>> {
+    const SIGNS: &[char] = &[' ', '\t', '"', '\'', '`', '=', ':', '>', '(', '{', '[', '<', '\\', '$', '#'];
+    let nearest = (before.len().saturating_sub(80)..).find_map(|at| before.get(at..))?;
+    if let Some(path) = nearest.strip_suffix('/') {
+        return name_of_path(path);
+    }
+    let name_end = nearest.trim_end_matches(SIGNS);
+    let signs = &nearest[name_end.len()..];
+    let key = name_end.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-').next()?;
+    if matches!((key, signs), ("FIN" | "REQ" | "TOUCH", " ")) {
+        return Some(Some(Scheme::Snowflake(Layout::NSQ)));
+    }
+    let lower = key.to_ascii_lowercase();
+    let is_prose = signs.chars().all(|c| c == ' ');
+    let stem = lower.trim_end_matches(|c: char| c.is_ascii_digit());
+    let stem = stem.strip_suffix("ids").or_else(|| stem.strip_suffix("id"));
+    let is_id = stem.is_some_and(|stem| {
+        let id = &key[stem.len()..];
+        let is_whole = stem.is_empty() || stem.ends_with(['_', '-']) || id.starts_with('I');
+        let of = stem.trim_end_matches(['_', '-']);
+        // `order id 2026...` has its name in two words.
+        let of = if of.is_empty() { name_end[..name_end.len() - key.len()].trim_end() } else { of };
+        let of = of.rsplit([' ', ',', '.', '"', '_', '-']).next().unwrap_or(of).to_ascii_lowercase();
+        (is_whole || matches!(of.as_str(), "msg" | "message" | "m"))
+            && !NOT_MESSAGES.split(' ').any(|word| of == word || !is_whole && of.ends_with(word))
+    });
+    // The calls that make bytes, and MongoDB's members for them.
+    let is_call =
+        !is_prose && matches!(lower.as_str(), "decode" | "unhex" | "buffer" | "bindata" | "base64" | "binary");
+    let is_buffer = key == "Buffer" && nearest.ends_with("<Buffer ");
+    let is_named = is_id || is_call || is_buffer || matches!(lower.as_str(), "message" | "msg" | "createfrombase64");
+    (is_named && !signs.is_empty()).then_some(None)
+}
+
+/// Returns what the last names of a path name: `/status/1`, `/channels/1/2/3`, `/messages/1`.
+#[expect(clippy::option_option, reason = "as above")]
+fn name_of_path(path: &str) -> Option<Option<Scheme>> {
+    let mut names = path.rsplit('/').map(|name| name.rsplit([' ', '"']).next().unwrap_or(name));
+    let is_id = |name: &&str| name.bytes().all(|byte| byte.is_ascii_digit()) || *name == "@me";
+    let name = names.by_ref().take(3).find(|name| !is_id(name))?;
+    match name {
+        "status" | "statuses" | "tweet" => Some(Some(Scheme::Snowflake(Layout::TWITTER))),
+        "channels" | "guilds" => Some(Some(Scheme::Snowflake(Layout::DISCORD))),
+        "m" | "msg" | "msgs" | "message" | "messages" | "id" | "ids" => Some(None),
+        _ => None,
+    }
 }

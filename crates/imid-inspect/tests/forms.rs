@@ -4,7 +4,7 @@
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE};
 use imid::MessageId;
-use imid_inspect::{Form, Hint, ReadForm, STANDARD, read_pasted};
+use imid_inspect::{BrokenKind, Form, Hint, Pasted, ReadForm, STANDARD, read};
 use proptest::prelude::*;
 
 /// 2026-11-22T00:00:00Z.
@@ -16,14 +16,22 @@ const IDS: [&str; 5] =
 
 /// What the library answers.
 fn answer(text: &str) -> String {
-    match read_pasted(STANDARD, text, None, NOW) {
-        Ok(read) => format!("read {} {}", read.form.name(), read.id),
+    let id = |id: imid_inspect::Id| format!("{} {id}", id.scheme_name());
+    match read(text, NOW) {
+        Ok(Pasted::One(readings)) => {
+            let names: Vec<_> = readings.iter().map(|read| read.id.scheme_name()).collect();
+            let of = if names == ["standard"] { String::new() } else { format!("{} ", names.join(" ")) };
+            format!("read {} {of}{}", readings[0].form.name(), readings[0].id)
+        }
+        Ok(Pasted::Text(scan)) => format!("inside {}", id(scan.ids[0].read.id)),
         Err(error) => match error.hint {
-            Some(Hint::Inside(found)) => format!("inside {} {}", found.read.id.scheme_name(), found.read.id),
-            Some(Hint::Other(readings)) => format!("other {} {}", readings[0].id.scheme_name(), readings[0].id),
-            Some(Hint::CutOff(cut)) => format!("cut off {}", cut.digits),
-            Some(Hint::WrongDigit(wrong)) => format!("wrong digit {} {}", wrong.found, wrong.fits),
-            Some(Hint::NoPadding(id)) => format!("no padding {id}"),
+            Some(Hint::Broken(broken)) => match broken.kind {
+                BrokenKind::CutOff(cut) => format!("cut off {}", cut[0].digits),
+                BrokenKind::Mistyped(repairs) => format!("wrong {} {}", repairs.found, repairs.texts.len()),
+                BrokenKind::NoPadding(id) => format!("no padding {id}"),
+                _ => "broken".to_owned(),
+            },
+            Some(Hint::Numbers(found)) => format!("numbers {}", found.len()),
             _ => match error.error.foreign() {
                 Some(foreign) => format!("foreign {foreign}"),
                 None => "refused".to_owned(),
@@ -46,7 +54,24 @@ fn fill(pattern: &str, id: &str) -> String {
         int.chars().enumerate().flat_map(|(at, c)| is_start(at).then_some(separator).into_iter().chain([c])).collect()
     };
     let full = id.chars().map(|c| char::from_u32(u32::from(c) + 0xfee0).unwrap()).collect::<String>();
-    let values: [(&str, String); 34] = [
+    let view = *value.to_uuid().as_bytes();
+    let escaped = |bytes: &[u8], escape: fn(u8) -> String| -> String {
+        let plain = |byte: u8| byte.is_ascii_graphic() && !b"\\\"'".contains(&byte);
+        bytes.iter().map(|byte| if plain(*byte) { char::from(*byte).to_string() } else { escape(*byte) }).collect()
+    };
+    // As redis-cli and Python write them, and PostgreSQL with bytea_output = escape.
+    let short = |byte: u8| match byte {
+        b'\n' => "\\n".to_owned(),
+        b'\r' => "\\r".to_owned(),
+        b'\t' => "\\t".to_owned(),
+        b'"' | b'\'' | b'\\' => format!("\\{}", char::from(byte)),
+        _ => format!("\\x{byte:02x}"),
+    };
+    let octal = |byte: u8| if byte == b'\\' { "\\\\".to_owned() } else { format!("\\{byte:03o}") };
+    let pairs = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>();
+    let fours = bytes.chunks(2).map(|two| pairs(two).concat()).collect::<Vec<_>>().join(" ");
+    let dump = format!("{}  {}", pairs(&bytes[..8]).join(" "), pairs(&bytes[8..]).join(" "));
+    let values: [(&str, String); 43] = [
         ("T", id.to_owned()),
         ("t", id.to_lowercase()),
         ("P", joined("")),
@@ -75,17 +100,23 @@ fn fill(pattern: &str, id: &str) -> String {
         ("64", BASE64_STANDARD.encode(bytes)),
         ("64url", BASE64_URL_SAFE.encode(bytes)),
         ("64cut", BASE64_STANDARD_NO_PAD.encode(bytes)),
+        ("64view", BASE64_STANDARD.encode(view)),
         ("bytes", list(u8::to_string, ", ")),
         ("signed", list(|byte| byte.cast_signed().to_string(), ", ")),
-        ("pairs", list(|byte| format!("{byte:02x}"), " ")),
-        ("colons", list(|byte| format!("{byte:02x}"), ":")),
+        ("packed", list(u8::to_string, ",")),
+        ("pairs", pairs(&bytes).join(" ")),
+        ("viewpairs", pairs(&view).join(" ")),
+        ("colons", pairs(&bytes).join(":")),
+        ("hyphens", pairs(&bytes).join("-").to_uppercase()),
         ("0x", list(|byte| format!("0x{byte:02x}"), ", ")),
+        ("0xgo", list(|byte| format!("0x{byte:x}"), ", ")),
         ("esc", list(|byte| format!("\\x{byte:02x}"), "")),
+        ("short", escaped(&bytes, short)),
+        ("octal", escaped(&bytes, octal)),
+        ("fours", fours),
+        ("dump", dump),
     ];
-    let text =
-        values.iter().fold(pattern.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value));
-    let hyphens = list(|byte| format!("{byte:02X}"), "-");
-    text.replace("{hyphens}", &hyphens)
+    values.iter().fold(pattern.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
 }
 
 /// Patterns that are read, by the form. Each stands for one text of each ID.
@@ -161,12 +192,67 @@ const READ: &[(&str, &[&str])] = &[
             "{pairs}",
             "<{pairs}>",
             "{colons}",
+            "'\\x{h}'::bytea",
+            "X'{H}'::blob",
+            "E'\\\\x{h}'",
+            "\\\\x{h}",
+            "\\\\x{simple}",
+            "0x{simple}",
+            "HexData(0, \"{h}\")",
         ],
     ),
-    ("int", &["{i}", "\"{i}\"", "{i}n", "{i},", "{i,}", "{i_}", "{i.}", "{i }", "{i'}"]),
+    ("int", &["{i}", "\"{i}\"", "{i}n", "{i},", "{i,}", "{i_}", "{i.}", "{i }", "{i'}", "{i}.0", "{i},00"]),
     ("uuid", &["{u}", "{U}", "{simple}", "\"{u}\"", "({u})", "{{u}}", "urn:uuid:{u}"]),
-    ("base64", &["{64}", "\"{64}\"", "{64url}"]),
-    ("bytes", &["[{bytes}]", "[{signed}]", "{{signed}}", "({bytes})", "bytes: {bytes}", "b'{esc}'", "b\"{esc}\""]),
+    (
+        "base64",
+        &[
+            "{64}",
+            "\"{64}\"",
+            "{64url}",
+            "{64view}",
+            "BinData(0,\"{64}\")",
+            "BinData(4, \"{64view}\")",
+            "Binary.createFromBase64('{64}', 0)",
+            "Binary.createFromBase64(\"{64}\")",
+        ],
+    ),
+    (
+        "bytes",
+        &[
+            "[{bytes}]",
+            "[{signed}]",
+            "[{packed}]",
+            "{{signed}}",
+            "({bytes})",
+            "bytes: {bytes}",
+            "b'{esc}'",
+            "b\"{esc}\"",
+            "b'{short}'",
+            "bytearray(b'{short}')",
+            "\"{short}\"",
+            "1) \"{short}\"",
+            "\"{esc}\"",
+            "{short}",
+            "{octal}",
+            "'{octal}'",
+            "[{0x}]",
+            "{0x}",
+            "{{0x}}",
+            "[]byte{{0x}}",
+            "[]byte{{0xgo}}",
+            "[10]byte{{0xgo}}",
+            "new byte[] { {0x} }",
+            "<Buffer {pairs}>",
+            "<Buffer {viewpairs}>",
+            "Uint8Array(10) [{bytes}]",
+            "Uint8Array(10) [\n  {bytes}\n]",
+            "new Uint8Array([{packed}])",
+            "{hyphens}",
+            "00000000: {fours}                 f.........k",
+            "00000000  {dump}              |f.........k|\n0000000a",
+            "00000000  {pairs}  |abcdefghij|",
+        ],
+    ),
 ];
 
 /// Patterns in which the ID is located.
@@ -197,8 +283,6 @@ const INSIDE: &[&str] = &[
     "WHERE id = decode('{h}', 'hex')",
     "WHERE id = UNHEX('{H}')",
     "WHERE id = '\\x{h}'::bytea",
-    "'\\x{h}'::bytea",
-    "X'{H}'::blob",
     " {T} | hello",
     "{T} {T}",
     "id: {T}",
@@ -218,21 +302,33 @@ const INSIDE: &[&str] = &[
     "%22{T}%22",
     "%252F{T}",
     "msg_{T}",
+    "{\"id\": \"{64}\"}",
+    "{\"_id\": {\"$binary\": {\"base64\": \"{64}\", \"subType\": \"00\"}}}",
+    "{\"id\":{\"$binary\":\"{64}\",\"$type\":\"00\"}}",
+    "{\"_id\":BinData(0,\"{64}\"),\"text\":\"a\"}",
+    "{ _id: Binary.createFromBase64('{64}', 0), text: 'a' }",
+    "received <Buffer {pairs}> from room",
+    "{ id: <Buffer {pairs}>, text: 'a' }",
+    "{ id: Uint8Array(10) [{bytes}] }",
+    "Message(id=b'{short}', text='a')",
+    "{\"id\":[{packed}],\"text\":\"a\"}",
+    "7,\\\\x{h},hello",
+    "messageId: \"{p}\"",
+    "<id>{p}</id>",
+    "?msgid={p}&x=1",
+    "/m/{p}?x=1",
 ];
 
 /// Patterns that are refused, each with its answer.
 const REFUSED: &[(&str, &str)] = &[
     ("{64cut}", "no padding ID"),
-    ("{64cut}=", "refused"),
-    ("[{0x}]", "refused"),
-    ("{0x}", "refused"),
-    ("<Buffer {pairs}>", "refused"),
-    ("{hyphens}", "refused"),
-    ("\"{esc}\"", "refused"),
-    ("00000000  {pairs}  |abcdefghij|", "refused"),
-    ("{\"id\": \"{64}\"}", "refused"),
-    ("{\"_id\": {\"$binary\": {\"base64\": \"{64}\", \"subType\": \"00\"}}}", "refused"),
-    ("E'\\\\x{h}'", "refused"),
+    ("{64cut}=", "no padding ID"),
+    ("-{i}", "numbers 1"),
+    ("0{i}", "refused"),
+    ("{T}\u{212a}", "refused"),
+    // Two bytes are swapped: `hexdump` without `-C`.
+    ("0000000 {fours}\n000000a", "refused"),
+    ("[{bytes}, 1]", "refused"),
 ];
 
 /// Other texts, each with its answer.
@@ -248,12 +344,12 @@ const OTHERS: &[(&str, &str)] = &[
     ("UNC-Q8QJ-22GH-T3DD", "refused"),
     ("Q8QJ-22GH-T3DD", "refused"),
     ("22GH-T3DD", "refused"),
-    ("EUNC-Q8QJ-22GH-T3DDD", "refused"),
-    ("EEUNC-Q8QJ-22GH-T3DD", "refused"),
-    ("EUNC-Q8QJ-22GH-T30D", "wrong digit 0 DQ"),
-    ("EUNC-Q8QJ-22GH-T3OD", "wrong digit O DQ"),
-    ("EUNC-Q8QJ-22GH-T31D", "wrong digit 1 LTJ7"),
-    ("EUNC-Q8QJ-22GH-TID3", "wrong digit I LTJ7"),
+    ("EUNC-Q8QJ-22GH-T3DDD", "wrong D 1"),
+    ("EEUNC-Q8QJ-22GH-T3DD", "wrong E 1"),
+    ("EUNC-Q8QJ-22GH-T30D", "wrong 0 2"),
+    ("EUNC-Q8QJ-22GH-T3OD", "wrong O 2"),
+    ("EUNC-Q8QJ-22GH-T31D", "wrong 1 4"),
+    ("EUNC-Q8QJ-22GH-TID3", "wrong I 4"),
     ("EUNC-Q8QJ-00GH-T3DD", "refused"),
     ("EUNC-Q8QJ-22GHT-3DD", "refused"),
     ("EUNC-Q8QJ--22GH-T3DD", "read lenient text EUNC-Q8QJ-22GH-T3DD"),
@@ -268,21 +364,21 @@ const OTHERS: &[(&str, &str)] = &[
     ("0x66a8ab1ad0001cfc856g", "refused"),
     ("4.84793E+23", "refused"),
     ("4.84792763652715801511275E+23", "refused"),
-    ("484792763652715801511275.0", "inside standard EUNC-Q8QJ-22GH-T3DD"),
-    ("484792763652715801511275,00", "inside standard EUNC-Q8QJ-22GH-T3DD"),
+    ("484792763652715801511275.0", "read int EUNC-Q8QJ-22GH-T3DD"),
+    ("484792763652715801511275,00", "read int EUNC-Q8QJ-22GH-T3DD"),
     ("+484792763652715801511275", "read int EUNC-Q8QJ-22GH-T3DD"),
     ("1208925819614629174706176", "refused"),
     ("019aa2ac-6b40-7007-8fc8-56b00000000", "refused"),
     ("019aa2ac-6b40-4007-8fc8-56b000000000", "foreign a UUID of version 4 (random)"),
-    ("BUFE-A62U-32C4-01I2", "other rongcloud BUFE-A62U-32C4-01I2"),
-    ("bufe-a62u-32c4-01i2", "other rongcloud BUFE-A62U-32C4-01I2"),
-    ("\"BUFE-A62U-32C4-01I2\"", "inside rongcloud BUFE-A62U-32C4-01I2"),
-    ("5EGN-HLDB-K4Q4-LQ1G", "other rongcloud-v1 5EGN-HLDB-K4Q4-LQ1G"),
-    ("204697221847986177", "other discord 204697221847986177"),
-    ("\"204697221847986177\"", "other discord 204697221847986177"),
-    ("1169786042799259000", "other discord 1169786042799259000"),
-    ("0e1ac0d4168a6000", "other nsq 0e1ac0d4168a6000"),
-    ("175928847299117063,", "other discord 175928847299117063"),
+    ("BUFE-A62U-32C4-01I2", "read text rongcloud BUFE-A62U-32C4-01I2"),
+    ("bufe-a62u-32c4-01i2", "read lenient text rongcloud BUFE-A62U-32C4-01I2"),
+    ("\"BUFE-A62U-32C4-01I2\"", "read lenient text rongcloud BUFE-A62U-32C4-01I2"),
+    ("5EGN-HLDB-K4Q4-LQ1G", "read text rongcloud-v1 5EGN-HLDB-K4Q4-LQ1G"),
+    ("204697221847986177", "read text discord twitter-java twitter leaf 204697221847986177"),
+    ("\"204697221847986177\"", "read lenient text discord twitter-java twitter leaf 204697221847986177"),
+    ("1169786042799259000", "read text discord twitter-java twitter leaf 1169786042799259000"),
+    ("0e1ac0d4168a6000", "read text nsq 0e1ac0d4168a6000"),
+    ("175928847299117063,", "read lenient text discord twitter-java twitter leaf 175928847299117063"),
     ("550e8400-e29b-41d4-a716-446655440000", "foreign a UUID of version 4 (random)"),
     ("550e8400e29b41d4a716446655440000", "foreign a UUID of version 4 (random)"),
     ("0191e0c0-8e3a-7c3d-9b1a-2b3c4d5e6f70", "foreign a UUID of version 7 of 2024-09-11T11:03:21.402Z"),
@@ -351,7 +447,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("SHA256:2ZhtPRLaSMBCsaB7JgYMwkAV9QHWrDbSxZFtTyKfBqY", "refused"),
     ("aGVsbG8gd29ybGQ=", "refused"),
     ("dXNlcjpwYXNzMQ==", "refused"),
-    ("ZqirGtAAHPyFaw=", "refused"),
+    ("ZqirGtAAHPyFaw=", "no padding EUNC-Q8QJ-22GH-T3DD"),
     ("123, 45, 6, 7, 8, 9, 10, 11, 12, 13", "refused"),
     ("1 2 3 4 5 6 7 8 9 10", "refused"),
     ("102.168.171.26", "refused"),
@@ -369,40 +465,58 @@ const OTHERS: &[(&str, &str)] = &[
     ("aGVsbG8gd29ybA==", "refused"),
     ("YWJjZGVmZ2hpag==", "refused"),
     ("[102, 168, 171]", "refused"),
+    ("createFromBase64", "refused"),
+    ("CPEN-GH7K-ECA4-98EU", "read text rongcloud standard CPEN-GH7K-ECA4-98EU"),
+    ("CPEN-GH7K-ECA4", "cut off 12"),
+    ("{\"msg_id\":\"pb9hvkf86lyr3bmm\"}", "inside juggleim pb9hvkf86lyr3bmm"),
+    ("https://x.com/rust/status/204697221847986177?s=20", "inside twitter 204697221847986177"),
+    (
+        "https://discord.com/channels/175928847299117063/175928847299117064/175928847299117065",
+        "inside discord 175928847299117063",
+    ),
+    ("FIN 0e1ac0d4168a6000", "inside nsq 0e1ac0d4168a6000"),
+    ("{\"user\":{\"id\":175928847299117063}}", "inside discord 175928847299117063"),
+    ("span_id=0e1ac0d4168a6000", "numbers 1"),
+    ("order id 175928847299117063", "numbers 1"),
+    ("IMEI 861234567890123, order 202611261234567890, ts=1763665800000123456", "numbers 2"),
 ];
 
 #[test]
 fn each_pasted_form_has_its_answer() {
-    let [mut read, mut located, mut refused] = [0; 3];
+    let ([mut read, mut located, mut refused], mut wrong) = ([0; 3], Vec::new());
+    let differs = |text: &str, found: &str, expected: &str| {
+        (found != expected).then(|| format!("{text}: {found}, expected {expected}"))
+    };
     for (form, patterns) in READ {
         for pattern in *patterns {
             for id in IDS {
-                assert_eq!(answer(&fill(pattern, id)), format!("read {form} {id}"), "{pattern}");
+                wrong.extend(differs(pattern, &answer(&fill(pattern, id)), &format!("read {form} {id}")));
             }
             read += 1;
         }
     }
     for pattern in INSIDE {
         for id in IDS {
-            assert_eq!(answer(&fill(pattern, id)), format!("inside standard {id}"), "{pattern}");
+            wrong.extend(differs(pattern, &answer(&fill(pattern, id)), &format!("inside standard {id}")));
         }
         located += 1;
     }
     for (pattern, expected) in REFUSED {
         for id in IDS {
-            assert_eq!(answer(&fill(pattern, id)), expected.replace("ID", id), "{pattern}");
+            wrong.extend(differs(pattern, &answer(&fill(pattern, id)), &expected.replace("ID", id)));
         }
         refused += 1;
     }
     for (text, expected) in OTHERS {
-        assert_eq!(answer(text), *expected, "{text}");
+        wrong.extend(differs(text, &answer(text), expected));
         match expected.split(' ').next() {
             Some("read" | "other") => read += 1,
             Some("inside") => located += 1,
             _ => refused += 1,
         }
     }
-    assert_eq!((read, located, refused), (102, 50, 130));
+    assert_eq!(wrong, [""; 0]);
+    assert_eq!((read, located, refused), (145, 65, 131));
 }
 
 #[test]
@@ -417,7 +531,7 @@ fn a_cut_off_view_is_an_error_at_each_length() {
 #[test]
 fn the_digits_of_a_payment_card_are_not_an_id() {
     let expected = "not an ID: expected a letter, found only digits, as in the number of a payment card";
-    assert_eq!(read_pasted(STANDARD, "5555555555554444", None, NOW).unwrap_err().error.to_string(), expected);
+    assert_eq!(read("5555 5555 5555 4444", NOW).unwrap_err().error.to_string(), expected);
 }
 
 /// Returns the letters and digits of a text, in upper case.
@@ -431,7 +545,7 @@ proptest! {
     /// **What is read is what is there**: if one character of a form is another one and the text still is read, then all
     /// of its letters and digits are those of the ID that is read, in that form. So it is the same ID only if no letter or digit
     /// was changed to something else than its other case, and another ID only if the text is a form of that one. An integer can
-    /// have zeros before it, and an `n` after it as in JavaScript.
+    /// have an `n` after it as in JavaScript.
     #[test]
     fn a_form_with_a_changed_character_is_read_only_as_what_it_is(
         index in 0..IDS.len(),
@@ -442,7 +556,10 @@ proptest! {
         let form = fill(pattern, IDS[index]);
         let at = at.index(form.len());
         let text = format!("{}{changed}{}", &form[..at], &form[at + 1..]);
-        if let Ok(read) = read_pasted(STANDARD, &text, None, NOW) {
+        if let Ok(Pasted::One(readings)) = read(&text, NOW)
+            && let [read] = readings[..]
+            && read.id.is_standard()
+        {
             let written = match read.form {
                 ReadForm::LenientText => read.id.to_string(),
                 ReadForm::Exact(form) => read.id.in_form(form).unwrap(),
@@ -450,7 +567,7 @@ proptest! {
             };
             let all = digits(&text);
             let is_big = read.form == ReadForm::Exact(Form::Int);
-            let all = if is_big { all.strip_suffix('N').unwrap_or(&all).trim_start_matches('0') } else { &all };
+            let all = if is_big { all.strip_suffix('N').unwrap_or(&all) } else { &all };
             let prefix = all.strip_suffix(&digits(&written)).map(str::to_owned);
             let is_prefix = |prefix: &str| prefix.is_empty() || pattern == "0x{h}" && ["0X", "X", "XX"].contains(&prefix);
             prop_assert!(prefix.as_deref().is_some_and(is_prefix), "{text:?} is read as {written}");

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use imid::dialect::Dialect;
 use imid::message_id;
-use imid_inspect::{Id, Scheme, identify_text};
+use imid_inspect::{Fit, Id, Pasted, Rank, Scheme, identify_text, read};
 use imid_snowflake::Layout;
 use proptest::prelude::*;
 
@@ -22,7 +22,7 @@ fn the_first_candidate_of_a_real_rongcloud_id_is_its_dialect() {
         assert_eq!(names(text)[0], "rongcloud", "{text}");
     }
     // All public IDs, from 2017 to 2026.
-    let path = "../shared/vectors/rongcloud.json";
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors/rongcloud.json");
     match std::fs::read_to_string(path) {
         Ok(table) => {
             let table: serde_json::Value = serde_json::from_str(&table).unwrap();
@@ -45,9 +45,64 @@ fn the_first_candidate_of_a_real_rongcloud_id_is_its_dialect() {
 #[test]
 fn a_standard_id_of_an_imported_message_is_possible_but_not_first() {
     // As a standard ID it would be from 2010.
-    let fits = |text| identify_text(text, NOW).iter().map(|id| (id.scheme_name(), id.fit(NOW).0)).collect::<Vec<_>>();
-    assert_eq!(fits("BK5Q-4S75-ZJ64-3BCD"), [("standard", 1)]);
-    assert_eq!(fits("BK5Q-4S75-VJ64-3BCD"), [("rongcloud", 0), ("standard", 1), ("rongcloud-v1", 2)]);
+    let fits =
+        |text| identify_text(text, NOW).iter().map(|id| (id.scheme_name(), id.fit(NOW).rank)).collect::<Vec<_>>();
+    assert_eq!(fits("BK5Q-4S75-ZJ64-3BCD"), [("standard", Rank::Plausible)]);
+    assert_eq!(fits("BK5Q-4S75-VJ64-3BCD"), [("rongcloud", Rank::InUse), ("standard", Rank::Plausible)]);
+    // RongCloud has no type 14, so this one is only ours.
+    assert_eq!(fits("BK5Q-4S75-VJ7P-3BCD"), [("standard", Rank::Plausible), ("rongcloud", Rank::Plausible)]);
+}
+
+/// The systems of a pasted text, in their order.
+fn systems(text: &str, now: u64) -> Vec<&'static str> {
+    let Ok(Pasted::One(readings)) = read(text, now) else { panic!("{text} is one ID") };
+    readings.iter().map(|read| read.id.scheme_name()).collect()
+}
+
+#[test]
+fn an_id_that_another_system_could_have_made_has_all_its_readings() {
+    let both = ["rongcloud", "standard"];
+    for text in [
+        "CPEN-GH7K-ECA4-98EU",
+        "cpen-gh7k-eca4-98eu",
+        "CPENGH7KECA498EU",
+        "\"CPEN-GH7K-ECA4-98EU\",",
+        "CPEN GH7K ECA4 98EU",
+    ] {
+        assert_eq!(systems(text, NOW), both, "{text}");
+    }
+    // Only RongCloud has 0 and I; a bare word in the digits of JuggleIM would be an ID of ours of 2062.
+    assert_eq!(systems("BUFE-A62U-32C4-01I2", NOW), ["rongcloud"]);
+    assert_eq!(systems("5EGN-HLDB-K4Q4-LQ1G", NOW), ["rongcloud-v1"]);
+    assert_eq!(systems("pb9hvkf86lyr3bmm", NOW + YEAR), ["juggleim"]);
+    // Later, RongCloud's IDs have the digits of ours of 2018 and after, and the nearer time is the better guess.
+    let ours = imid::MessageId::first_at(1_530_000_000_000).unwrap().to_string();
+    assert_eq!(systems(&ours, NOW), ["standard"]);
+    assert_eq!(systems("DDQH-Q9FR-8UUE-V3TN", NOW), ["standard"]);
+    assert_eq!(systems("DDQH-Q9FR-8UUE-V3TN", NOW + 3 * YEAR), both);
+}
+
+proptest! {
+    /// Every ID of imid from 2018 to two years from now is read at once, in all of its forms.
+    #[test]
+    fn an_id_of_our_years_has_one_reading(ms in 1_514_764_800_000..NOW + 2 * YEAR, rest in 0..1_u128 << 38) {
+        let id = imid::MessageId::from_u128(u128::from(ms) << 38 | rest).unwrap();
+        let (text, int) = (id.to_string(), id.to_u128().to_string());
+        for text in [text.to_lowercase(), text.replace('-', ""), id.to_hex().to_string(), int, id.to_uuid().to_string(), text] {
+            prop_assert_eq!(systems(&text, NOW), ["standard"], "{}", text);
+        }
+    }
+
+    /// An ID of RongCloud with a type that exists is never silently one of ours: its first reading is RongCloud's.
+    #[test]
+    fn an_id_of_rongcloud_is_read_first_as_what_it_is(ms in 1_519_862_400_000..NOW, spin in 0..4096_u128, code in 1..=10_u128, hash in 0..1_u128 << 22) {
+        let id = imid::MessageId::from_u128(u128::from(ms) << 38 | spin << 26 | code << 22 | hash).unwrap();
+        let text = Dialect::RONGCLOUD.to_text(id).unwrap();
+        prop_assert_eq!(systems(&text, NOW)[0], "rongcloud", "{}", text);
+        prop_assert_eq!(systems(&text.to_lowercase(), NOW)[0], "rongcloud", "{}", text);
+        // Any form that does not show its digits is the same in both.
+        prop_assert_eq!(systems(&id.to_hex(), NOW)[0], "standard");
+    }
 }
 
 #[test]
@@ -63,23 +118,25 @@ fn a_text_that_only_one_dialect_writes_has_one_candidate() {
 #[test]
 fn a_standard_id_of_today_is_standard_even_if_rongcloud_has_all_its_digits() {
     // If RongCloud had made it, it would be from 2034.
-    assert_eq!(names("EPSF-4V3S-2222-2222"), ["standard", "rongcloud", "rongcloud-v1"]);
+    assert_eq!(names("EPSF-4V3S-2222-2222"), ["standard", "rongcloud"]);
 }
 
 #[test]
 fn decimal_numbers_are_snowflakes() {
     // Nearest to now first: 2023, 2019 and January 2019.
-    let (leaf, discord) = (["twitter", "leaf"], ["discord", "twitter-java"]);
-    assert_eq!(names("1169786042799259000"), [&discord[..], &leaf, &["rollback-38-15-10"]].concat());
-    assert_eq!(names("175928847299117063"), ["discord", "twitter-java", "twitter", "rollback-38-15-10", "leaf"]);
-    // With the sign bit as a bit of the time, the time is in 2026 with 38 bits, and after 2080 with 41 bits.
-    assert_eq!(names("9223372036854775808"), ["rollback-38-15-10", "twitter", "leaf", "twitter-java", "discord"]);
-    assert_eq!(names("-1"), ["rollback-38-15-10", "twitter", "leaf", "twitter-java"]);
+    assert_eq!(names("1169786042799259000"), ["discord", "twitter-java", "twitter", "leaf"]);
+    assert_eq!(names("175928847299117063"), ["discord", "twitter-java", "twitter", "leaf"]);
+    // With the sign bit as a bit of the time, the time is after 2080.
+    assert_eq!(names("9223372036854775808"), ["twitter", "leaf", "twitter-java", "discord"]);
+    assert_eq!(names("-1"), ["twitter", "leaf", "twitter-java"]);
 }
 
 #[test]
 fn hex_of_16_digits_is_nsq() {
-    assert_eq!(names("0e1ac0d4168a6000"), ["nsq", "nsq-before-2015"]);
+    assert_eq!(names("0e1ac0d4168a6000"), ["nsq"]);
+    // The old tick where its years fit: until 2016-03-24.
+    assert_eq!(names("09e5a1420fbfffff"), ["nsq", "nsq-before-2015"]);
+    assert_eq!(names("09e5a1420fc00000"), ["nsq"]);
     let Id::Snowflake(id) = identify_text("0632eb19de09b007", NOW)[0] else {
         panic!("a Snowflake");
     };
@@ -92,9 +149,18 @@ fn candidates_come_in_the_order_of_their_fit_and_equal_ones_in_that_of_all_names
     for text in ["2222-2222-2222-2222", "EPSF-4V3S-2222-2222", "204697221847986177", "5", "2345678923456789"] {
         let candidates = identify_text(text, NOW);
         assert!(candidates.len() > 1);
-        let place = |id: &Id| (id.fit(NOW), names.iter().position(|name| *name == id.scheme_name()));
+        let place = |id: &Id| {
+            let Fit { rank, distance_ms } = id.fit(NOW);
+            let is_other = rank != Rank::InUse && !id.is_standard();
+            (rank, is_other, distance_ms, names.iter().position(|name| *name == id.scheme_name()))
+        };
         assert!(candidates.is_sorted_by(|a, b| place(a) < place(b)), "{text}: {candidates:?}");
-        assert!(candidates.iter().all(|candidate| candidate.is_plausible(NOW) == (candidate.fit(NOW).0 < 2)), "{text}");
+        assert!(
+            candidates
+                .iter()
+                .all(|candidate| candidate.is_plausible(NOW) == (candidate.fit(NOW).rank < Rank::Implausible)),
+            "{text}"
+        );
     }
 }
 
@@ -103,11 +169,18 @@ fn the_first_candidate_for_an_id_of_today_is_its_system() {
     for now in [NOW - YEAR / 2, NOW, NOW + YEAR / 2] {
         let id = imid::MessageId::first_at(now).unwrap();
         for dialect in Dialect::ALL.iter().filter(|dialect| dialect.name() != "rongcloud-v1") {
+            let id = imid::MessageId::from_u128(id.to_u128() | 1 << 22).unwrap();
             let text = dialect.to_text(id).unwrap();
             let first = identify_text(&text, now)[0];
-            assert_eq!((first.scheme_name(), first.fit(now)), (dialect.name(), (0, 0)), "{text}");
+            assert_eq!(
+                (first.scheme_name(), first.fit(now)),
+                (dialect.name(), Fit { rank: Rank::InUse, distance_ms: 0 }),
+                "{text}"
+            );
         }
-        for layout in Layout::ALL.iter().filter(|layout| **layout != Layout::NSQ_BEFORE_2015) {
+        for layout in
+            Layout::ALL.iter().filter(|layout| ![Layout::NSQ_BEFORE_2015, Layout::ROLLBACK_38_15_10].contains(layout))
+        {
             let text = layout.first_at(now).unwrap().to_string();
             let first = identify_text(&text, now)[0];
             // These two have the same time.

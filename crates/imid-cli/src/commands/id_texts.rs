@@ -20,6 +20,16 @@ impl IdTexts {
         self.ids.len() == 1 && !self.is_stdin()
     }
 
+    /// Returns whether no ID is given as an argument.
+    pub(super) fn are_none(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// Returns whether the texts are lines of standard input.
+    pub(super) fn are_lines(&self) -> bool {
+        self.is_stdin()
+    }
+
     fn is_stdin(&self) -> bool {
         self.ids.is_empty() || self.ids == ["-"]
     }

@@ -87,7 +87,7 @@ fn inspect_names_the_character_that_is_not_in_the_dialect() {
 
 #[test]
 fn the_drawing_shows_the_bits_of_a_snowflake() {
-    let out = imid("inspect --dialect twitter 204697221847986177", "").ok();
+    let out = imid("inspect --bits --dialect twitter 204697221847986177", "").ok();
     let expected = "\
 204697221847986177
 0000001011010111001110110000100111101010110000100011000000000001
@@ -102,32 +102,83 @@ UTC      2012-05-21T22:16:35.436Z
 
 #[test]
 fn the_drawing_shows_a_layout_without_a_spin() {
-    let out = imid("inspect --dialect rongcloud-v1 5DO1-7OBR-12LJ-ECGG", "").ok();
+    let out = imid("inspect --bits --dialect rongcloud-v1 5DO1-7OBR-12LJ-ECGG", "").ok();
     let widths = format!("+{}++---++{}+", "-".repeat(41), "-".repeat(30));
     assert!(out.contains(&widths), "{out}");
     assert!(out.contains("\ntype     8 PUBLIC_SERVICE\nhash     2872521232\n"), "{out}");
 }
 
 #[test]
-fn inspect_prints_one_object_per_candidate_plausible_ones_first() {
-    let lines = imid("inspect --json BUFE-A62U-32C4-01I2", "").ok();
-    let lines: Vec<_> = lines.lines().collect();
-    assert_eq!(lines.len(), 2);
-    let input = r#","input":"BUFE-A62U-32C4-01I2"}"#;
-    assert_eq!(lines[0], RONGCLOUD.replace('}', &format!(",\"plausible\":true{input}")));
-    assert!(lines[1].contains(r#""dialect":"rongcloud-v1""#), "{}", lines[1]);
-    assert!(lines[1].ends_with(&format!(",\"plausible\":false{input}")), "{}", lines[1]);
-    assert!(imid("inspect --json 5DO1-7OBR-12LJ-ECGG", "").ok().starts_with(&RONGCLOUD_V1[..RONGCLOUD_V1.len() - 1]));
-    assert!(imid("inspect --json 0632eb19de09b007", "").ok().starts_with(&NSQ[..NSQ.len() - 1]));
+fn inspect_prints_one_object_per_candidate_the_best_first() {
+    let lines = |text: &str| imid(&format!("inspect --json {text}"), "").ok();
+    for (known, text) in [
+        (RONGCLOUD, "BUFE-A62U-32C4-01I2"),
+        (RONGCLOUD_V1, "5DO1-7OBR-12LJ-ECGG"),
+        // This one could also be of March 2014, before NSQ changed its tick.
+        (NSQ, "0632eb19de09b007"),
+    ] {
+        let input = format!(",\"plausible\":true,\"input\":\"{text}\"}}\n");
+        let found = lines(text);
+        assert!(found.starts_with(&known.replace('}', &input)), "{found}");
+        assert_eq!(found.lines().count(), if known == NSQ { 2 } else { 1 });
+    }
+    let both = lines("CPEN-GH7K-ECA4-98EU");
+    let both: Vec<_> = both.lines().collect();
+    assert!(both[0].contains(r#""dialect":"rongcloud","timestamp_ms":1758619309009,"#), "{}", both[0]);
+    assert!(both[1].contains(r#""dialect":"standard","timestamp_ms":1466280243909,"#), "{}", both[1]);
+    assert!(both.iter().all(|line| line.ends_with(r#","plausible":true,"input":"CPEN-GH7K-ECA4-98EU"}"#)));
 }
 
+/// One real ID of RongCloud in eight has only digits that imid's IDs have, too.
+const OF_TWO: &str = "CPEN-GH7K-ECA4-98EU";
+
 #[test]
-fn candidates_have_their_fields() {
+fn a_text_of_two_systems_has_both_readings_and_is_not_converted() {
     let expected = "\
-rongcloud         2022-01-21T07:40:28.920Z  spin 1574, type 1 PRIVATE, hash 1602, ends 2109-05-15
-rongcloud-v1      2074-02-10T15:20:57.840Z  type 24, hash 2554332738, ends 2248-09-26, but the time is implausible
+rongcloud         2025-09-23T09:21:49.009Z  spin 3269, type 1 PRIVATE, hash 303582, ends 2109-05-15
+standard          2016-06-18T20:04:03.909Z  spin 2212, type 0, hash 2333082, ends 2109-05-15
 ";
-    assert_eq!(imid_args(&["inspect", " BUFE-A62U-32C4-01I2 "], "").ok(), expected);
+    for args in [
+        &["inspect", OF_TWO][..],
+        &[OF_TWO],
+        &["inspect", "cpen-gh7k-eca4-98eu"],
+        &["inspect", "\"CPENGH7KECA498EU\","],
+    ] {
+        assert_eq!(imid_args(args, "").ok().replace(", from lenient text", ""), expected, "{args:?}");
+    }
+    assert_eq!(imid("inspect", format!("{OF_TWO}\n")).ok(), format!("{OF_TWO}\n{expected}\n"));
+    // The same best reading in a longer text.
+    let inside = imid_args(&["inspect", &format!("lost {OF_TWO} today")], "").ok();
+    assert!(inside.contains("UTC      2025-09-23T09:21:49.009Z\n") && inside.contains("of rongcloud\n"), "{inside}");
+
+    let refused = "can be an ID of rongcloud (2025-09-23T09:21:49.009Z) or of standard (2016-06-18T20:04:03.909Z): \
+                   name one with --dialect";
+    for args in ["--format hex", "--format text", "--shards 8", "--session room-42", "--shards 8 --keep-going"] {
+        let run = imid(&format!("inspect {args} {OF_TWO}"), "");
+        assert_eq!((run.status, run.out.as_str()), (1, ""), "{args}");
+        assert_eq!(run.err, format!("error: argument 1: \"{OF_TWO}\" {refused}\n"), "{args}");
+    }
+    let declared = |args: &str| imid(&format!("inspect {args} --format hex {OF_TWO}"), "").ok();
+    assert_eq!(declared("--dialect rongcloud"), "665d7844f4731444a1de\n");
+    assert_ne!(declared("--dialect standard"), declared("--dialect rongcloud"));
+    assert_eq!(declared("--dialect standard"), declared("--id-form text"));
+    // What is read as stored IDs is declared, and means what its dialect says.
+    for command in ["check --json", "stats --json"] {
+        assert!(imid(command, format!("{OF_TWO}\n")).ok().contains("2016-06-18T20:04:03.909Z"), "{command}");
+    }
+    assert_eq!(imid(&format!("grep -c --id {OF_TWO}"), format!("{OF_TWO}\n")).ok(), "1\n");
+    // What is left of one has both times.
+    let error = imid("inspect CPEN-GH7K-ECA4", "").error(1);
+    let both = "an ID rongcloud of 2025-09-23T09:21:49.009Z or of 2016-06-18T20:04:03.909Z";
+    assert!(error.ends_with(both), "{error}");
+    // JuggleIM's, which as ours would be of 2062.
+    let juggleim = imid("inspect pb9hvkf86lyr3bmm", "").ok();
+    assert!(juggleim.contains("\nread as  text of juggleim\n"), "{juggleim}");
+    let error = imid("inspect --format hex pb9hvkf86lyr3bmm", "").error(1);
+    assert!(
+        error.ends_with("is an ID of juggleim (2026-11-20T17:00:00.123Z); to use it, give --dialect juggleim"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -191,11 +191,14 @@ fn a_text_of_another_scheme_gets_the_hint_to_identify_it() {
     let hint = |text: &str| imid(&format!("inspect --format text {text}"), "").error(1);
     assert_eq!(
         hint("BUFE-A62U-32C4-01I2"),
-        "argument 1: \"BUFE-A62U-32C4-01I2\" is not an ID: expected a digit 2-9 or A-Z without I and O, found '0' at 15; \
-         imid inspect reads it as rongcloud, 2022-01-21T07:40:28.920Z"
+        "argument 1: \"BUFE-A62U-32C4-01I2\" is an ID of rongcloud (2022-01-21T07:40:28.920Z); to use it, give --dialect rongcloud"
     );
-    assert!(hint("204697221847986177").ends_with("; imid inspect reads it as discord, 2016-07-18T20:33:40.779Z"));
-    assert!(hint("0e1ac0d4168a6000").ends_with("; imid inspect reads it as nsq, 2020-11-16T11:19:52.766Z"));
+    assert!(hint("204697221847986177").starts_with(
+        "argument 1: \"204697221847986177\" can be an ID of discord (2016-07-18T20:33:40.779Z) or of twitter-java ("
+    ));
+    assert!(
+        hint("0e1ac0d4168a6000").ends_with("is an ID of nsq (2020-11-16T11:19:52.766Z); to use it, give --dialect nsq")
+    );
     // Each short number is a Snowflake of the first minutes after an epoch.
     assert!(hint("123").ends_with("found '1' at 0"));
 }
@@ -219,7 +222,8 @@ fn a_character_that_another_program_put_in_is_named() {
     // Positions do not count the white space that the error does not show.
     let error = imid_args(&["inspect", "  EMAQ-2948-WCRV-T3D0 "], "").error(1);
     assert!(
-        error.contains("\"EMAQ-2948-WCRV-T3D0\"") && error.ends_with("found '0' at 18; IDs have no '0': is it D or Q?"),
+        error.contains("\"EMAQ-2948-WCRV-T3D0\"")
+            && error.ends_with("found '0' at 18; did you mean EMAQ-2948-WCRV-T3DD or EMAQ-2948-WCRV-T3DQ?"),
         "{error}"
     );
 }
@@ -257,22 +261,22 @@ fn new_prints_each_format() {
 #[test]
 fn ids_of_other_systems_are_listed_with_their_text() {
     let expected = "\
-5EGN-HLDB-K4Q4-LQ1G
-rongcloud-v1      2017-07-04T04:05:56.189Z  type 1 PRIVATE, hash 877324336, ends 2248-09-26
-rongcloud         1993-10-02T14:02:58.094Z  spin 2125, type 1 PRIVATE, hash 714800, ends 2109-05-15, but the time is implausible
+CPEN-GH7K-ECA4-98EU
+rongcloud         2025-09-23T09:21:49.009Z  spin 3269, type 1 PRIVATE, hash 303582, ends 2109-05-15
+standard          2016-06-18T20:04:03.909Z  spin 2212, type 0, hash 2333082, ends 2109-05-15
 
-0e1ac0d4168a6000
-nsq               2020-11-16T11:19:52.766Z  node 166, sequence 0, ends 2158-12-18
-nsq-before-2015   2018-07-09T15:02:02.523Z  node 166, sequence 0, ends 2150-03-18
+09e5a1420fbfffff
+nsq               2018-06-23T04:56:17.276Z  node 1023, sequence 4095, ends 2158-12-18
+nsq-before-2015   2016-03-24T23:59:59.999Z  node 1023, sequence 4095, ends 2150-03-18
 
 ";
-    assert_eq!(imid("inspect 5EGN-HLDB-K4Q4-LQ1G 0e1ac0d4168a6000", "").ok(), expected);
-    assert_eq!(imid("5EGN-HLDB-K4Q4-LQ1G 0e1ac0d4168a6000", "").ok(), expected);
-    assert_eq!(imid("inspect", "5EGN-HLDB-K4Q4-LQ1G\n\n 0e1ac0d4168a6000\r\n").ok(), expected);
-    let run = imid("inspect --json --keep-going", "x\n0e1ac0d4168a6000\n");
+    assert_eq!(imid("inspect CPEN-GH7K-ECA4-98EU 09e5a1420fbfffff", "").ok(), expected);
+    assert_eq!(imid("CPEN-GH7K-ECA4-98EU 09e5a1420fbfffff", "").ok(), expected);
+    assert_eq!(imid("inspect", "CPEN-GH7K-ECA4-98EU\n\n 09e5a1420fbfffff\r\n").ok(), expected);
+    let run = imid("inspect --json --keep-going", "x\n09e5a1420fbfffff\n");
     assert_eq!((run.status, run.out.lines().count()), (1, 2));
     assert!(run.err.starts_with("error: line 1: \"x\" is not an ID: "), "{}", run.err);
-    assert!(run.out.lines().all(|line| line.ends_with(r#","input":"0e1ac0d4168a6000"}"#)), "{}", run.out);
+    assert!(run.out.lines().all(|line| line.ends_with(r#","input":"09e5a1420fbfffff"}"#)), "{}", run.out);
 }
 
 #[test]
@@ -298,7 +302,7 @@ proptest! {
             texts
         });
         for form in ["hex", "int", "uuid"] {
-            let written = imid(&format!("inspect --format {form}"), texts.as_str()).ok();
+            let written = imid(&format!("inspect --dialect standard --format {form}"), texts.as_str()).ok();
             let read = imid(&format!("inspect --id-form {form} --format text"), written).ok();
             prop_assert_eq!(&read, &texts, "{}", form);
         }
@@ -419,9 +423,17 @@ fn what_people_paste_is_read_or_named() {
             "eunc-q8qj",
             "lacks the last 8 digits of an ID from 2025-11-20T19:10:00.000Z to 2025-11-20T19:10:00.003Z; imid range --prefix prints its bounds",
         ),
-        ("EUNC-Q0QJ-22GH-T3DD", "found '0' at 6; IDs have no '0': is it D or Q?"),
-        ("EUNC-Q8QJ-22GH-T3D1", "found '1' at 18; IDs have no '1': is it L or T or J or 7?"),
-        ("ZqirGtAAHPyFaw", "if it is base 64, add == to read EUNC-Q8QJ-22GH-T3DD"),
+        ("EUNC-Q0QJ-22GH-T3DD", "found '0' at 6; did you mean EUNC-QDQJ-22GH-T3DD or EUNC-QQQJ-22GH-T3DD?"),
+        ("EUNC-Q8QJ-22GHT-T3DD", "; did you mean EUNC-Q8QJ-2GHT-T3DD?"),
+        ("ZqirGtAAHPyFaw", "if it is base 64 without its end, it is EUNC-Q8QJ-22GH-T3DD"),
+        (
+            "{\"room\":\"a\"}",
+            "JSON with no ID: expected an ID, or a member such as \"id\" that has one (jq -r .id prints it)",
+        ),
+        ("https://chat.example/rooms/7", "a link with no ID: expected an ID in its path or after id="),
+        ("[102, 168, 171]", "3 bytes, not an ID: expected 10, or the 16 of a UUID view"),
+        ("66a8ab1ad0001cfc856", "19 hex digits, not an ID: expected 20, or the 32 of a UUID view"),
+        ("hello, my message has not arrived", "a text of 6 words with no ID"),
     ] {
         let error = imid_args(&["inspect", text], "").error(1);
         assert!(error.ends_with(help), "{error}");

@@ -69,7 +69,7 @@ fn a_session_is_compared_by_its_hash() {
 #[test]
 fn the_drawing_shows_the_bits_of_each_field() {
     let mut command = command();
-    let run = command.env("TZ", "Asia/Tokyo").args(["inspect", ID]).output().unwrap();
+    let run = command.env("TZ", "Asia/Tokyo").args(["inspect", "--bits", ID]).output().unwrap();
     let out = String::from_utf8(run.stdout).unwrap();
     let expected = "\
 EMAQ-2948-WCRV-T3DD
@@ -96,7 +96,7 @@ read as  text of standard
 #[test]
 fn environment_variables_set_colors() {
     let out = |name: &str| {
-        String::from_utf8(command().env(name, "1").args(["inspect", ID]).output().unwrap().stdout).unwrap()
+        String::from_utf8(command().env(name, "1").args(["inspect", "--bits", ID]).output().unwrap().stdout).unwrap()
     };
     let (plain, coloured) = (out("NO_COLOR"), out("CLICOLOR_FORCE"));
     assert!(!plain.contains('\x1b'));
@@ -107,7 +107,7 @@ fn environment_variables_set_colors() {
 fn a_bad_id_is_reported_with_its_place_after_the_output_of_earlier_ids() {
     let run = imid(&format!("inspect --json {ID} EMAQ-2948-WCRV-T3D0 {ID}"), "");
     let expected = "error: argument 2: \"EMAQ-2948-WCRV-T3D0\" is not an ID: \
-                    expected a digit 2-9 or A-Z without I and O, found '0' at 18; IDs have no '0': is it D or Q?\n";
+                    expected a digit 2-9 or A-Z without I and O, found '0' at 18; did you mean EMAQ-2948-WCRV-T3DD or EMAQ-2948-WCRV-T3DQ?\n";
     assert_eq!((run.status, run.out, run.err.as_str()), (1, format!("{JSON}\n"), expected));
 
     let run = imid("inspect --json", format!("{ID}\n\nx\n{ID}\n"));
@@ -174,23 +174,60 @@ fn a_text_that_is_not_an_id_is_named() {
         ("1763640000", "\"1763640000\" is a time in Unix seconds, 2025-11-20T12:00:00.000Z, not an ID"),
         (file, &format!("; it is a file: to read its lines, write < {file}")),
         ("id=emaq2948wcrvt3dd;", "; there is an ID at 3: EMAQ-2948-WCRV-T3DD"),
-        ("key 66a8ab1ad0001cfc856b.", "; there is an ID at 4: EUNC-Q8QJ-22GH-T3DD"),
+        ("id 66a8ab1ad0001cfc856b.", "; there is an ID at 3: EUNC-Q8QJ-22GH-T3DD"),
     ] {
         let error = imid_args(&["inspect", "--json", text], "").error(1);
         assert!(error.ends_with(expected), "{error}");
     }
 }
 
+/// A ticket as customers write it, with one ID.
+const TICKET: &str = "Ticket 88121: customer (phone Xiaomi, IMEI 861234567890123, order 202611261234567890) lost message \
+                      EUNC-Q8QJ-22GH-T3DD. trace=4bf92f3577b34da6 span=a1b2c3d4e5f6a7b8 ts=1763665800000123456\n\nHi,\nit was in \
+                      room kitchen!\nThanks";
+
 #[test]
-fn an_id_of_another_system_is_noted() {
-    // As the text of a standard ID, it is of 2062.
-    let run = imid("inspect pb9hvkf86lyr3bmm", "");
-    assert!(run.status == 0 && run.out.starts_with("PB9H-VKF8-6LYR-3BMM\n"), "{}", run.err);
-    let note = "note: argument 1: --dialect juggleim reads it as pb9hvkf86lyr3bmm, 2026-11-20T17:00:00.123Z\n";
-    assert_eq!(run.err, note);
-    for quiet in ["pb9hvkf86lyr3bmm --dialect juggleim", ID, "2222-2222-2222-2222", "pb9hvkf86lyr3bmm --json"] {
-        imid(&format!("inspect {quiet}"), "").ok();
+fn a_ticket_has_the_ids_that_it_names_and_the_numbers_apart() {
+    let numbers = "2 numbers could be IDs of other systems: 202611261234567890, 1763665800000123456\n";
+    let argument = imid_args(&["inspect", TICKET], "").ok();
+    assert!(argument.starts_with("EUNC-Q8QJ-22GH-T3DD\nUTC "), "{argument}");
+    assert!(argument.ends_with(&format!("\n\n\n{numbers}")) && !argument.contains("order "), "{argument}");
+    // As lines of standard input, with and without the name of the command.
+    assert_eq!(imid("inspect", TICKET).ok(), argument);
+    let two = imid("inspect", format!("{TICKET}\nand id=euncq8qj22ght3de too")).ok();
+    assert!(two.contains("\norder   the input is strictly increasing\n") && two.ends_with(numbers), "{two}");
+    // A program gets an error, and a person as well if there is no ID at all.
+    let error = imid_args(&["inspect", "--format", "hex", TICKET], "").error(1);
+    assert!(error.ends_with("is a longer text; there is an ID at 99: EUNC-Q8QJ-22GH-T3DD"), "{error}");
+    let none = imid("inspect", "Hi,\norder 202611261234567890\nThanks\n");
+    assert_eq!((none.status, none.out.as_str()), (1, ""));
+    assert!(none.err.starts_with("error: line 1: \"Hi,\" is not an ID: "), "{}", none.err);
+    // A line that is a mistyped ID is an error.
+    let error = imid("inspect", "EUNC-Q8QJ-22GH-T3D0\n").error(1);
+    assert!(error.starts_with("line 1: \"EUNC-Q8QJ-22GH-T3D0\" is not an ID: "), "{error}");
+}
+
+#[test]
+fn shards_are_those_of_the_session_of_an_id_or_of_a_name() {
+    let id = imid("new --type group --session room-42", "").ok();
+    let of_name = imid("inspect --shards 8 --type group --session room-42", "").ok();
+    assert_eq!(imid(&format!("inspect --shards 8 {id}"), "").ok(), of_name);
+    assert_eq!(imid("inspect --shards 8", format!("{id}\n{id}")).ok(), of_name.repeat(2));
+    assert_eq!(imid(&format!("inspect --shards 1 {id}"), "").ok(), "0\n");
+    let pair = |a: &str, b: &str| imid(&format!("inspect --shards 1024 --session {a} --peer {b}"), "").ok();
+    assert_eq!(pair("alice", "bob"), pair("bob", "alice"));
+    for (args, problem) in [
+        ("--session room-42", "--shards: expected --type and --session, because the shard depends on both"),
+        ("--type group", "--shards: expected --type and --session, because the shard depends on both"),
+        (
+            "--type group --session room-42 EUNC-Q8QJ-22GH-T3DD",
+            "--shards: expected an ID, or --type and --session, found both",
+        ),
+    ] {
+        assert_eq!(imid(&format!("inspect --shards 8 {args}"), "").error(2), problem, "{args}");
     }
+    let error = imid("inspect --shards 8 --dialect twitter 204697221847986177", "").error(1);
+    assert_eq!(error, "204697221847986177: expected an ID of the standard layout for a shard");
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn the_table_says_whether_ids_have_one_session_and_are_in_order() {
 #[test]
 fn ids_of_several_systems_are_sorted_by_their_times() {
     // Of 2026-04-05, by the layout of Discord.
-    let text = format!("{FIRST} after 1490224372899840000 and {OTHER}");
+    let text = format!("{FIRST} after id=1490224372899840000 and {OTHER}");
     let out = imid_args(&["inspect", &text], "").ok();
     let lines: Vec<_> = out.lines().skip_while(|line| !line.starts_with("3  ")).take(3).collect();
     assert_eq!(lines[0], "3  EMAQ-2948-WCRV-T3DD  A   2024-11-19T17:37:45.755Z");

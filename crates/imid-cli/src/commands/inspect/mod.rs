@@ -5,36 +5,43 @@ mod order;
 mod page;
 
 use std::io::{self, Write};
+use std::num::NonZeroU32;
 
 use anstream::{AutoStream, ColorChoice};
-use imid_inspect::{Form, Hint, Id, Read, STANDARD, Scheme, likelier, read_pasted, scan};
+use imid_inspect::{Form, Hint, Id, NotPasted, Pasted, Read, STANDARD, Scheme, read, read_declared};
 use jiff::tz::TimeZone;
 
 use self::page::Page;
+use super::whole_number;
 use crate::Out;
-use crate::candidates::describe;
+use crate::candidates::{broken_word, describe, numbers, of_others, place as place_of};
 use crate::commands::id_texts::{IdTexts, Place};
 use crate::form::{NO_UUID, form};
 use crate::id_object::IdObject;
 use crate::output::{FormatArgs, Writer};
-use crate::report::{KeepGoing, Report, Stop};
+use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::scheme::scheme;
 use crate::session::{NO_SESSION, SessionArgs, SessionFilter};
 use crate::time::{ZoneArg, now_ms};
 
 /// Show what IDs are: fields, times, order, and the systems that could have minted them; or convert them to another form
 ///
-/// imid ID does the same. Without --dialect, an ID of another system is listed with each dialect and Snowflake layout that
-/// could have minted it, the most likely ones first: compare their times with the time of a message that you know. The IDs
-/// in a longer text, such as a log line, are shown one by one. Several IDs are followed by a table of their order, the time
-/// between them, and the sessions that they share.
+/// imid ID does the same. Reads an ID in each form that databases and clients print: its text in upper or lower case, with or
+/// without dashes; hex digits, integer, UUID view, base64, and bytes as a list, as escapes or in a dump. Without --dialect, a text
+/// that several systems could have minted is listed with each of them, the most likely ones first: compare their times with
+/// the time of a message that you know. A standard ID from 2018 on is not. The IDs in a longer text, such as a log line or a
+/// ticket, are shown one by one: what has the dashes of an ID, 0x or \x, the UUID form, or a key or path that names an ID.
+/// Several IDs are followed by a table of their order, the time between them, and the sessions that they share.
 ///
-/// Reads the text of an ID in upper or lower case, with or without dashes; its 20 hex digits, also after 0x or \x; its
-/// integer of 21 to 25 digits; and its UUID view. The result says which form was read. Without arguments, reads standard
-/// input, one ID per line. --id-form declares the form of all IDs; it also allows integers of any length.
+/// Without arguments, reads standard input: IDs, one per line, or a text with IDs. --id-form declares the form of all IDs.
 ///
-/// With --format, prints one ID per line in another form. With --session, shows whether the ID's hash is that of the name;
-/// with --type, also whether its type matches. If not, the exit status is 1.
+/// With --format, prints one ID per line in another form, and with --shards the shard that owns its session. Then each line
+/// must be one ID, and one that several systems could have minted needs --dialect. With --session, shows whether the ID's hash
+/// is that of the name; with --type, also whether its type matches. If not, the exit status is 1.
+///
+/// A shard is a number from 0 to N - 1: the jump consistent hash of the session type and the session hash. When N grows to
+/// N + 1, about one session in N + 1 moves, and it moves to the new shard. Without an ID, --shards --type --session prints the
+/// shard of the named session.
 ///
 /// A JSON object has only the members that apply to its ID: a Snowflake has a node and a sequence, other IDs have a spin, a
 /// type and a hash. A member that has no value for this ID is null. int is a string, because many JSON readers lose bits of
@@ -54,6 +61,8 @@ Examples:
   imid inspect --dialect rongcloud --session 24 BUFE-A62U-32C4-01I2
   imid inspect --dialect twitter --json 204697221847986177
   imid inspect --dialect rongcloud --format hex < ids.txt
+  imid inspect --shards 8 EMAQ-2948-WCRV-T3DD
+  imid inspect --shards 8 --type group --session room-42
   imid inspect --json < ids.txt")]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -63,9 +72,15 @@ pub(crate) struct Args {
     id_form: Option<Form>,
     #[command(flatten)]
     format: FormatArgs,
+    /// Print the shard of each ID's session, a number from 0 to N - 1
+    #[arg(long, value_name = "N", value_parser = whole_number(NonZeroU32::MIN..=NonZeroU32::MAX), conflicts_with_all = ["format", "json", "time_zone"])]
+    shards: Option<NonZeroU32>,
+    /// Show the bits of each field
+    #[arg(long, conflicts_with_all = ["format", "json", "shards"])]
+    bits: bool,
     #[command(flatten)]
     zone: ZoneArg,
-    /// Dialect or Snowflake layout of the IDs [default: standard, and all others for a text that is not a standard ID]
+    /// Dialect or Snowflake layout of the IDs [default: standard, and all others that could have minted a text]
     #[arg(long = "dialect", value_name = "NAME", value_parser = scheme())]
     scheme: Option<Scheme>,
     #[command(flatten)]
@@ -78,6 +93,9 @@ impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         report.keep_going(&self.keep_going);
         let scheme = self.scheme.unwrap_or(STANDARD);
+        if let Some(shards) = self.shards.filter(|_| !self.session.is_empty()) {
+            return self.write_shard_of_name(out, shards);
+        }
         let session = match scheme {
             _ if self.session.is_empty() => None,
             _ if !self.session.is_named() => return Err(Stop::Usage("--type: expected --session with it".into())),
@@ -87,32 +105,49 @@ impl Args {
         if self.id_form == Some(Form::Uuid) && !scheme.has_uuid() {
             return Err(Stop::Usage(format!("--id-form uuid: {NO_UUID}")));
         }
-        let mut show = Show {
-            session,
-            has_mismatch: false,
-            shown: Vec::new(),
-            to: match self.format.writer(scheme)? {
-                Some(writer) => To::Writer(writer),
-                None => To::Page(Page {
-                    has_colors: AutoStream::choice(&io::stdout()) != ColorChoice::Never,
-                    zone: self.zone.given.clone().unwrap_or_else(TimeZone::system),
-                }),
-            },
+        let to = match (self.shards, self.format.writer(scheme)?) {
+            (Some(shards), _) => To::Shard(shards),
+            (None, Some(writer)) => To::Writer(writer),
+            (None, None) => To::Page(Page {
+                has_colors: AutoStream::choice(&io::stdout()) != ColorChoice::Never,
+                has_bits: self.bits,
+                zone: self.zone.given.clone().unwrap_or_else(TimeZone::system),
+            }),
         };
-        let shown = self.show_all(out, report, &mut show);
+        let mut show = Show { session, has_mismatch: false, shown: Vec::new(), numbers: Vec::new(), skipped: None, to };
+        let shown = self.ids.each(out, |out, place, text| match text {
+            Ok(text) => self.show_text(out, report, &mut show, place, text),
+            Err(problem) => report.bad_input(place, problem),
+        });
         if show.has_mismatch {
             report.set_failed();
         }
         shown?;
-        let is_several = (2..=order::MAX_IDS).contains(&show.shown.len());
-        if is_several { order::write(out, &show.shown, &self.zone) } else { Ok(()) }
+        if (2..=order::MAX_IDS).contains(&show.shown.len()) {
+            order::write(out, &show.shown, &self.zone)?;
+        }
+        match show.skipped {
+            Some((place, problem)) if show.shown.is_empty() => return Err(Stop::Error(format!("{place}: {problem}"))),
+            _ if !show.numbers.is_empty() => writeln!(out, "\n{}", numbers(&show.numbers))?,
+            _ => {}
+        }
+        Ok(())
     }
 
-    fn show_all(&self, out: &mut Out, report: &mut Report, show: &mut Show) -> Result<(), Stop> {
-        self.ids.each(out, |out, place, text| match text {
-            Ok(text) => self.show_text(out, report, show, place, text),
-            Err(problem) => report.bad_input(place, problem),
-        })
+    fn write_shard_of_name(&self, out: &mut Out, shards: NonZeroU32) -> Result<(), Stop> {
+        if !self.ids.are_none() {
+            return Err(Stop::Usage("--shards: expected an ID, or --type and --session, found both".into()));
+        }
+        if !self.session.is_named() || !self.session.has_type() {
+            return Err(Stop::Usage(
+                "--shards: expected --type and --session, because the shard depends on both".into(),
+            ));
+        }
+        let dialect = match self.scheme.unwrap_or(STANDARD) {
+            Scheme::Dialect(dialect) => dialect,
+            Scheme::Snowflake(_) => return Err(Stop::Usage(NO_SESSION.into())),
+        };
+        Ok(writeln!(out, "{}", self.session.session(dialect)?.shard(shards))?)
     }
 
     /// Shows what a text is.
@@ -124,47 +159,78 @@ impl Args {
         place: Place,
         text: &str,
     ) -> Result<(), Stop> {
-        let (now_ms, form) = (now_ms(), self.id_form);
-        let scheme = self.scheme.unwrap_or(STANDARD);
-        let not_pasted = match read_pasted(scheme, text, form, now_ms) {
-            Ok(read) => {
-                if matches!(show.to, To::Page(_))
-                    && let Some(id) = likelier(read.id, text, now_ms)
-                {
-                    let (scheme, time) = (id.scheme_name(), self.zone.rfc3339(id.timestamp_ms()));
-                    report.note(format_args!("{place}: --dialect {scheme} reads it as {id}, {time}"));
+        let now_ms = now_ms();
+        if self.scheme.is_some() || self.id_form.is_some() {
+            let scheme = self.scheme.unwrap_or(STANDARD);
+            return match read_declared(scheme, text, self.id_form, now_ms) {
+                Ok(read) => show.write(out, read),
+                Err(not_pasted) => report.bad_input(place, describe(scheme, text, not_pasted)),
+            };
+        }
+        let readings = match read(text, now_ms) {
+            Ok(Pasted::One(readings)) => readings,
+            Ok(Pasted::Text(scan)) if matches!(show.to, To::Page(_)) => {
+                let others = scan.others.into_iter().map(|found| text.trim()[found.at].to_owned());
+                show.numbers.extend(others.take(order::MAX_IDS));
+                if let Some(broken) = &scan.broken {
+                    let word = &text.trim()[broken.at.clone()];
+                    report.note(format_args!("{place}: {}: {}", quote(word), broken_word(broken)));
                 }
-                return show.write(out, read);
+                return scan.ids.into_iter().try_for_each(|found| show.write(out, found.read));
             }
-            Err(not_pasted) => not_pasted,
+            // A program must get what it asked for, or an error.
+            Ok(Pasted::Text(scan)) => {
+                let problem =
+                    format!("{} is a longer text; {}", quote(text.trim()), place_of(STANDARD, text, &scan.ids[0]));
+                return report.bad_input(place, problem);
+            }
+            Err(not_pasted) => return self.skip(report, show, place, text, not_pasted),
         };
-        // A program that asks for one form or dialect, or about a session, must not get the ID of another system.
-        let is_any = self.scheme.is_none() && form.is_none() && self.session.is_empty();
-        match (&show.to, &not_pasted.hint) {
-            (To::Page(_), Some(Hint::Other(readings))) if is_any => {
+        match (&show.to, &readings[..]) {
+            (_, [read]) if read.id.is_standard() => show.write(out, *read),
+            (To::Page(_), [read]) if self.session.is_empty() => show.write(out, *read),
+            (To::Page(_), _) if self.session.is_empty() => {
                 let has_heading = !self.ids.is_one();
                 if has_heading {
                     writeln!(out, "{}", text.trim())?;
                 }
-                candidates::write(out, readings, &self.zone)?;
+                candidates::write(out, &readings, &self.zone)?;
                 if has_heading { Ok(writeln!(out)?) } else { Ok(()) }
             }
-            (To::Writer(writer @ Writer::Json), Some(Hint::Other(readings))) if is_any => {
+            (To::Writer(writer @ Writer::Json), _) if self.session.is_empty() => {
                 let input = Some(text.trim());
                 readings.iter().try_for_each(|read| {
                     let (form, plausible) = (Some(read.form), Some(read.id.is_plausible(now_ms)));
                     writer.write(out, &IdObject { form, plausible, input, ..IdObject::new(read.id) })
                 })
             }
-            (To::Page(_), Some(Hint::Inside(first))) if self.scheme.is_none() && form.is_none() => {
-                let mut found: Vec<_> = scan(text, now_ms).map(|found| found.read).collect();
-                if found.is_empty() {
-                    found.push(first.read);
-                }
-                found.into_iter().try_for_each(|read| show.write(out, read))
-            }
-            _ => report.bad_input(place, describe(scheme, text, form, not_pasted)),
+            _ => report.bad_input(place, of_others(text, &readings)),
         }
+    }
+
+    /// Reports a text without an ID. A line of a longer text need not have one, unless it looks like an ID.
+    fn skip(
+        &self,
+        report: &mut Report,
+        show: &mut Show,
+        place: Place,
+        text: &str,
+        not_pasted: NotPasted,
+    ) -> Result<(), Stop> {
+        let is_line = matches!(show.to, To::Page(_)) && self.session.is_empty() && self.ids.are_lines();
+        let is_broken = matches!(not_pasted.hint, Some(Hint::Broken(_)));
+        if let Some(Hint::Numbers(found)) = &not_pasted.hint
+            && is_line
+        {
+            show.numbers
+                .extend(found.iter().take(order::MAX_IDS).map(|found| text.trim()[found.at.clone()].to_owned()));
+        }
+        let problem = describe(STANDARD, text, not_pasted);
+        if is_broken || !is_line {
+            return report.bad_input(place, problem);
+        }
+        show.skipped.get_or_insert((place, problem));
+        Ok(())
     }
 }
 
@@ -174,11 +240,16 @@ struct Show {
     has_mismatch: bool,
     /// The IDs that have a page, for the table: at most one more than it has room for.
     shown: Vec<Id>,
+    /// Numbers and words that could be IDs.
+    numbers: Vec<String>,
+    /// The first line without an ID, and why it has none.
+    skipped: Option<(Place, String)>,
     to: To,
 }
 
 enum To {
     Writer(Writer),
+    Shard(NonZeroU32),
     Page(Page),
 }
 
@@ -192,6 +263,10 @@ impl Show {
         let object = IdObject { form: Some(form), session_match, ..IdObject::new(id) };
         match &self.to {
             To::Writer(writer) => writer.write(out, &object),
+            To::Shard(shards) if id.scheme().has_uuid() => {
+                Ok(writeln!(out, "{}", id.sort_key().session_tag().shard(*shards))?)
+            }
+            To::Shard(_) => Err(Stop::Error(format!("{id}: expected an ID of the standard layout for a shard"))),
             To::Page(page) => {
                 if self.shown.len() <= order::MAX_IDS {
                     self.shown.push(id);

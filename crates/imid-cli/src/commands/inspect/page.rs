@@ -1,4 +1,4 @@
-//! Shows an ID to a person: a drawing of its bits and of the field that each bit belongs to, and its values.
+//! Shows an ID to a person: its values, and a drawing of its bits if it is asked for.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -20,6 +20,8 @@ const BAD: Style = AnsiColor::Red.on_default();
 /// How IDs are shown.
 pub(super) struct Page {
     pub(super) has_colors: bool,
+    /// Whether the bits are drawn.
+    pub(super) has_bits: bool,
     /// The zone of the local time.
     pub(super) zone: TimeZone,
 }
@@ -29,7 +31,9 @@ impl Page {
     pub(super) fn write(&self, out: &mut impl Write, object: &IdObject<'_>) -> io::Result<()> {
         let id = object.id;
         writeln!(out, "{}", self.paint(HEADING, id))?;
-        self.draw(out, id)?;
+        if self.has_bits {
+            self.draw(out, id)?;
+        }
         let (unix_ms, now_ms) = (id.timestamp_ms(), now_ms());
         self.line(out, "UTC", PLAIN, rfc3339(unix_ms))?;
         let local = timestamp(unix_ms).to_zoned(self.zone.clone());

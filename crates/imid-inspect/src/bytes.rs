@@ -1,0 +1,164 @@
+//! The bytes of an ID as clients print them: hex dumps, lists of numbers, literals of languages, base64.
+
+use base64::Engine;
+use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE};
+use imid::MessageId;
+use imid::dialect::DialectId;
+use uuid::Uuid;
+
+use crate::form::ReadForm;
+use crate::scheme::{Id, Scheme};
+
+/// The bytes that a text shows, and its form.
+pub(crate) struct Shown {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) form: ReadForm,
+}
+
+/// The bytes of an ID, and those of its UUID view.
+const LENGTHS: [usize; 2] = [MessageId::BYTE_LEN, 16];
+
+impl Shown {
+    /// Reads one literal, with what is around it in code: `<Buffer 66 a8 ..>`, `BinData(0,"ZqirGtAAHPyFaw==")`, `b'f\xa8..'`.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        let text = text.trim();
+        if let Some(bytes) = dumped(text) {
+            return Some(Self { bytes, form: ReadForm::Bytes });
+        }
+        // A literal that is cut off begins with a quotation mark.
+        let is_bare = !text.get(..2).is_some_and(|start| start.contains(['"', '\'']));
+        let bare = || if is_bare && text.contains('\\') { Self::of_string(text) } else { None };
+        Self::of_literal(text).or_else(bare)
+    }
+
+    /// Reads a literal. What is before a quotation mark or a bracket says the type, and what is after it closes the call.
+    fn of_literal(text: &str) -> Option<Self> {
+        let is_call = |part: &str, signs: &str| {
+            part.bytes().all(|byte| byte.is_ascii_alphanumeric() || signs.contains(char::from(byte)))
+        };
+        // As in `1) `, `id: ` and `new byte[] `.
+        let is_type = |before: &str| before.trim_end().split(' ').count() < 3 && is_call(before, "$.,:=([{)]} ");
+        if let Some(at) = text.find(['"', '\'', '`']) {
+            let (inner, after) = text[at + 1..].rsplit_once(&text[at..=at])?;
+            // An odd backslash at the end would escape the quotation mark: the literal is cut off.
+            let backslashes = inner.len() - inner.trim_end_matches('\\').len();
+            let is_literal = is_type(&text[..at]) && is_call(after, ",;:)]}. ") && backslashes.is_multiple_of(2);
+            return if is_literal { Self::of_string(inner) } else { None };
+        }
+        match text.rfind(['[', '{', '(', '<']) {
+            Some(at) if is_type(&text[..at]) => {
+                Self::of_list(text[at + 1..].trim_end_matches([']', '}', ')', '>', ',', ';', '.', ' ', '\n']))
+            }
+            Some(_) => None,
+            None => {
+                Self::of_list(text.split_once(": ").map_or(text, |(_, rest)| rest)).or_else(|| Self::of_string(text))
+            }
+        }
+    }
+
+    /// Reads what is between quotation marks: hex digits, base64, or characters and escapes.
+    fn of_string(text: &str) -> Option<Self> {
+        let hex = text.trim_start_matches('\\');
+        let prefixes: &[char] = if hex.len() < text.len() { &['x', 'X'] } else { &[] };
+        let hex = hex.strip_prefix("0x").or_else(|| hex.strip_prefix(prefixes)).unwrap_or(hex);
+        if LENGTHS.iter().any(|len| hex.len() == 2 * len)
+            && let Some(bytes) = hex_bytes(hex)
+        {
+            return Some(Self { bytes, form: ReadForm::Exact(crate::Form::Hex) });
+        }
+        let engine = if text.contains(['-', '_']) { &BASE64_URL_SAFE } else { &BASE64_STANDARD };
+        match engine.decode(text).ok().filter(|bytes| LENGTHS.contains(&bytes.len())) {
+            // Less than one ID in 10^6 has the bytes of words.
+            Some(bytes) if bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b' ') => None,
+            Some(bytes) => Some(Self { bytes, form: ReadForm::Base64 }),
+            None => Some(Self { bytes: unescaped(text)?, form: ReadForm::Bytes }),
+        }
+    }
+
+    /// Reads numbers: hex digits in pairs or after `0x`, or decimal numbers, signed as in Java or not.
+    fn of_list(text: &str) -> Option<Self> {
+        let text = text.trim().strip_prefix("Buffer ").unwrap_or(text).trim();
+        let parts = || text.split([',', ';', ' ', ':', '\n']).filter(|part| !part.is_empty());
+        let decimal = |part: &str| {
+            part.parse::<u8>().ok().or_else(|| Some(part.parse::<i8>().ok().filter(|n| *n < 0)?.cast_unsigned()))
+        };
+        let hex = |part: &str| u8::from_str_radix(part, 16).ok();
+        let has_prefix = |part: &str| part.starts_with("0x") || part.starts_with("0X");
+        let bytes: Option<Vec<u8>> = if text.starts_with(|c: char| c.is_ascii_hexdigit()) && parts().all(has_prefix) {
+            parts().map(|part| hex(&part[2..])).collect()
+        } else if text.contains([',', ';']) || parts().any(|part| part.len() == 3 || part.starts_with('-')) {
+            parts().map(decimal).collect()
+        } else {
+            // `66 a8`, `66:a8`, `66-A8`, and in groups as xxd writes them.
+            let groups = || text.split([' ', ':', '-', '\n']).filter(|part| !part.is_empty());
+            let is_even = groups().all(|group| matches!(group.len(), 2 | 4)) && groups().count() > 1;
+            is_even.then(|| hex_bytes(&groups().collect::<String>())).flatten()
+        };
+        bytes.filter(|bytes| !bytes.is_empty()).map(|bytes| Self { bytes, form: ReadForm::Bytes })
+    }
+
+    /// Returns the ID of these bytes, or of the UUID view that they are.
+    pub(crate) fn id(&self, scheme: Scheme) -> Option<Id> {
+        match (scheme, <[u8; 16]>::try_from(self.bytes.as_slice())) {
+            (_, Ok(view)) => scheme.view(Uuid::from_bytes(view)).ok(),
+            (Scheme::Dialect(dialect), _) => {
+                Some(Id::Message { dialect, id: DialectId::from_slice(&self.bytes, dialect.layout()).ok()? })
+            }
+            _ => None,
+        }
+    }
+}
+
+fn hex_bytes(digits: &str) -> Option<Vec<u8>> {
+    let pairs = digits.as_bytes().chunks(2).map(|pair| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok());
+    digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| pairs.collect()).flatten()
+}
+
+/// Reads the one line of a dump by `xxd` or `hexdump -C`, with or without the line of its end. The groups of `hexdump` alone have
+/// their bytes swapped, so a line without a colon or the characters at its end is not read.
+fn dumped(text: &str) -> Option<Vec<u8>> {
+    let offset = |line: &str| line.bytes().take_while(u8::is_ascii_hexdigit).count();
+    let mut lines = text.lines().filter(|line| offset(line) < line.trim_end().len());
+    let line = lines.next().filter(|line| lines.next().is_none() && matches!(offset(line), 7..=8))?;
+    let rest = &line[offset(line)..];
+    let groups = match (rest.strip_prefix(": "), rest.split_once('|')) {
+        (Some(rest), _) => rest.split_once("  ").map_or(rest, |(groups, _)| groups),
+        (None, Some((groups, _))) => groups,
+        _ => return None,
+    };
+    hex_bytes(&groups.split(' ').collect::<String>())
+}
+
+/// Reads characters and escapes, as languages, redis-cli and PostgreSQL (octal) write bytes. In JSON and in an export, each
+/// backslash is written twice.
+fn unescaped(text: &str) -> Option<Vec<u8>> {
+    // Words, and patterns in a program, have only characters that can be seen.
+    let is_seen = |byte: &u8| byte.is_ascii_graphic() || *byte == b' ';
+    let once = unescape(text)?;
+    let bytes = if LENGTHS.contains(&once.len()) { once } else { unescape(str::from_utf8(&once).ok()?)? };
+    (!bytes.iter().all(is_seen)).then_some(bytes)
+}
+
+fn unescape(text: &str) -> Option<Vec<u8>> {
+    let number = |text: &str, radix| u8::from_str_radix(text, radix).ok();
+    let (mut bytes, mut rest) = (Vec::new(), text);
+    while let Some(first) = rest.bytes().next().filter(u8::is_ascii) {
+        let after = &rest[1..];
+        let code = after.bytes().next().unwrap_or_default();
+        let (byte, len) = match (first, code) {
+            (b'\\', b'x') => (number(after.get(1..3)?, 16)?, 4),
+            (b'\\', b'u') if after.get(1..3) == Some("00") => (number(after.get(3..5)?, 16)?, 6),
+            (b'\\', b'0'..=b'3') if after.get(..3).is_some_and(|octal| number(octal, 8).is_some()) => {
+                (number(after.get(..3)?, 8)?, 4)
+            }
+            (b'\\', _) => {
+                let named = b"n\nr\rt\ta\x07b\x08v\x0bf\x0ce\x1b0\0".chunks(2).find(|named| named[0] == code);
+                (named.map_or(code, |named| named[1]), 2)
+            }
+            _ => (first, 1),
+        };
+        bytes.push(byte);
+        rest = rest.get(len..)?;
+    }
+    (rest.is_empty() && text.contains('\\')).then_some(bytes)
+}
