@@ -64,6 +64,16 @@ pub enum FreeIf {
     Forced,
 }
 
+/// When [`resize`] takes the lanes from their holders.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ResizeIf {
+    /// If no holder renews its lane while `resize` watches the space, as [`recover`] does.
+    Unused,
+    /// Always. **Each live holder loses its lane, and mints nothing from then on**, until it is restarted with the new number of bits.
+    Forced,
+}
+
 /// What [`recover`] and [`create`] need to know. Neither value has a default, because IDs can repeat if one is too small.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -73,7 +83,8 @@ pub struct Recovery {
     /// The largest error of a clock, as in [`LaneOptions::max_skew`](crate::LaneOptions::max_skew).
     pub max_skew: Duration,
     /// A time above all IDs that were minted, in Unix milliseconds, if you know one: the greatest ID in the message store shows
-    /// it. Needed if a clock was ahead by more than `max_skew` after the backup was made, because nothing else records it.
+    /// it. Needed if a clock was ahead by more than `max_skew` after the backup was made, because nothing else records it, and if the
+    /// clocks of the store and of this machine differ by more than `max_skew`.
     pub above_ms: Option<u64>,
 }
 
@@ -161,7 +172,8 @@ pub fn free<R: Register + ?Sized>(register: &mut R, space: &str, lane: u16, when
 /// use the space in the meantime.
 ///
 /// All lanes become free, and start past everything that can have been minted: now plus a horizon and the largest clock error, or
-/// [`Recovery::above_ms`] if that is later. Returns that time, in Unix milliseconds.
+/// [`Recovery::above_ms`] if that is later. Now is the later one of the store's clock and this machine's. Returns that time, in Unix
+/// milliseconds.
 ///
 /// If lanes are held, it first watches them for half of their longest horizon, but at most a minute: a live process renews its
 /// lane once per quarter of its horizon. One with a horizon of more than four minutes can be missed.
@@ -169,10 +181,21 @@ pub fn free<R: Register + ?Sized>(register: &mut R, space: &str, lane: u16, when
 /// # Errors
 /// The register does not answer; there is no such space; a record has another format; a process uses the space
 /// ([`is_in_use`](AdminError::is_in_use)), and nothing was changed. A lane of the backup is further ahead than that, so a clock
-/// was ahead, and a greater `above_ms` is needed.
+/// was ahead, and a greater `above_ms` is needed. The clocks of the store and of this machine differ by more than `max_skew`
+/// ([`is_clock`](AdminError::is_clock)): one of them may be behind, so `above_ms` is needed too.
 pub fn recover<R: Register + ?Sized>(register: &mut R, space: &str, recovery: Recovery) -> Result<u64, AdminError> {
+    recover_here(register, space, recovery, unix_ms())
+}
+
+/// Does the same, with the time of this machine.
+fn recover_here<R: Register + ?Sized>(
+    register: &mut R,
+    space: &str,
+    recovery: Recovery,
+    here_ms: u64,
+) -> Result<u64, AdminError> {
     refuse_live_holders(register, space)?;
-    let now_ms = time(register)?;
+    let now_ms = latest_ms(register, recovery, here_ms)?;
     recover_at(register, space, recovery, now_ms)
 }
 
@@ -249,7 +272,7 @@ fn never_taken(by: &str, ceiling_ms: u64) -> Result<LaneRecord, AdminError> {
 ///
 /// # Errors
 /// The register does not answer, or another process writes a lane; the space exists; its name, the layout or the number of bits
-/// cannot be used; a record has another format.
+/// cannot be used; a record has another format. The clocks differ by more than `max_skew`, as for [`recover`].
 pub fn create<R: Register + ?Sized>(
     register: &mut R,
     space: &str,
@@ -257,8 +280,41 @@ pub fn create<R: Register + ?Sized>(
     bits: u32,
     recovery: Recovery,
 ) -> Result<MetaRecord, AdminError> {
-    let now_ms = time(register)?;
+    create_here(register, space, layout, bits, recovery, unix_ms())
+}
+
+/// Does the same, with the time of this machine.
+fn create_here<R: Register + ?Sized>(
+    register: &mut R,
+    space: &str,
+    layout: &str,
+    bits: u32,
+    recovery: Recovery,
+    here_ms: u64,
+) -> Result<MetaRecord, AdminError> {
+    let now_ms = latest_ms(register, recovery, here_ms)?;
     create_at(register, space, layout, bits, recovery, now_ms)
+}
+
+/// Creates a space in which nothing was ever minted: its lanes start at the present.
+///
+/// **Never after a loss.** An emptied register looks like a new one, and this then repeats the IDs of the holders before: use
+/// [`create`].
+///
+/// # Errors
+/// The register does not answer; the space exists; its name, the layout or the number of bits cannot be used; there are lanes
+/// already, so the space was used ([`is_used`](AdminError::is_used)).
+pub fn create_first<R: Register + ?Sized>(
+    register: &mut R,
+    space: &str,
+    layout: &str,
+    bits: u32,
+) -> Result<MetaRecord, AdminError> {
+    let space = new_space(register, space, layout, bits)?;
+    if let Some((key, _)) = register.list(&space.prefix())?.first() {
+        return Err(AdminKind::Used { key: key.clone() }.into());
+    }
+    describe_new(register, &space, 1, 0)
 }
 
 pub(crate) fn create_at<R: Register + ?Sized>(
@@ -269,11 +325,7 @@ pub(crate) fn create_at<R: Register + ?Sized>(
     recovery: Recovery,
     now_ms: u64,
 ) -> Result<MetaRecord, AdminError> {
-    let space = Space::new(space, layout, bits).map_err(AdminKind::Space)?;
-    if let Some(text) = register.read(&space.meta_key())? {
-        let bits = MetaRecord::parse(&text)?.bits;
-        return Err(AdminKind::Exists { name: space.name().to_string(), bits }.into());
-    }
+    let space = new_space(register, space, layout, bits)?;
     let ahead_ms = millis(recovery.horizon.saturating_add(recovery.max_skew));
     let mut floor_ms = now_ms.saturating_add(ahead_ms).max(recovery.above_ms.unwrap_or(0));
     let mut last_era = 0;
@@ -285,7 +337,6 @@ pub(crate) fn create_at<R: Register + ?Sized>(
             floor_ms = floor_ms.max(close_lane(register, &key, 0)?);
         }
     }
-    let random = crate::record::random_bits().map_err(|_| AdminKind::Random)?;
     let (era, floor_ms) = (last_era + 1, floor_ms.min(END_OF_TIME_MS));
     // The first write of a lane can be from before the register was lost, and must not find what it expects. The description comes
     // last: until then, no process takes a lane.
@@ -293,8 +344,36 @@ pub(crate) fn create_at<R: Register + ?Sized>(
         let record = LaneRecord { version: 1, token: token()?, ..never_taken("create", floor_ms)? };
         replace(register, &space.lane_key(era, lane), None, &record.to_string())?;
     }
-    let meta =
-        MetaRecord { version: 1, token: token()?, space_id: uuid(random), layout: layout.into(), bits, era, floor_ms };
+    describe_new(register, &space, era, floor_ms)
+}
+
+/// Returns a space that is not in the register.
+fn new_space<R: Register + ?Sized>(
+    register: &mut R,
+    space: &str,
+    layout: &str,
+    bits: u32,
+) -> Result<Space, AdminError> {
+    let space = Space::new(space, layout, bits).map_err(AdminKind::Space)?;
+    match register.read(&space.meta_key())? {
+        None => Ok(space),
+        Some(text) => {
+            let bits = MetaRecord::parse(&text)?.bits;
+            Err(AdminKind::Exists { name: space.name().to_string(), bits }.into())
+        }
+    }
+}
+
+/// Writes the record that describes a new space.
+fn describe_new<R: Register + ?Sized>(
+    register: &mut R,
+    space: &Space,
+    era: u64,
+    floor_ms: u64,
+) -> Result<MetaRecord, AdminError> {
+    let random = crate::record::random_bits().map_err(|_| AdminKind::Random)?;
+    let (layout, bits) = (space.layout().into(), space.bits());
+    let meta = MetaRecord { version: 1, token: token()?, space_id: uuid(random), layout, bits, era, floor_ms };
     replace(register, &space.meta_key(), None, &meta.to_string())?;
     Ok(meta)
 }
@@ -302,27 +381,41 @@ pub(crate) fn create_at<R: Register + ?Sized>(
 /// The layout of the lanes of a [`LeasedGenerator`](crate::LeasedGenerator), for [`create`].
 pub const LANES_LAYOUT: &str = crate::space::IMID;
 
-/// Returns the time of a store, or of this machine.
-fn time<R: Register + ?Sized>(register: &mut R) -> Result<u64, AdminError> {
-    Ok(match register.now_ms()? {
-        Some(now_ms) => now_ms,
-        None => SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, millis),
-    })
+fn unix_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, millis)
 }
 
-/// Changes the number of lane bits, and so the number of lanes. Processes may be running: each loses its lane and stops
-/// minting. Restart them with the new number.
+/// Returns the later one of the store's time and this machine's. A clock that is behind must not lower the floor.
+fn latest_ms<R: Register + ?Sized>(register: &mut R, recovery: Recovery, here_ms: u64) -> Result<u64, AdminError> {
+    let Some(store_ms) = register.now_ms()? else { return Ok(here_ms) };
+    if store_ms.abs_diff(here_ms) > millis(recovery.max_skew) && recovery.above_ms.is_none() {
+        return Err(AdminKind::Clocks { store_ms, here_ms, max_skew: recovery.max_skew }.into());
+    }
+    Ok(store_ms.max(here_ms))
+}
+
+/// Changes the number of lane bits, and so the number of lanes. A process that holds a lane loses it and stops minting. Start the
+/// processes with the new number.
 ///
 /// If it fails midway, no lane can be taken until it is called again.
 ///
 /// # Errors
-/// The register does not answer; there is no such space; it already has this number of bits; a record has another format.
-pub fn resize<R: Register + ?Sized>(register: &mut R, space: &str, bits: u32) -> Result<MetaRecord, AdminError> {
+/// The register does not answer; there is no such space; it already has this number of bits; a record has another format. A
+/// process uses the space ([`is_in_use`](AdminError::is_in_use)) and `when` is [`ResizeIf::Unused`], and nothing was changed.
+pub fn resize<R: Register + ?Sized>(
+    register: &mut R,
+    space: &str,
+    bits: u32,
+    when: ResizeIf,
+) -> Result<MetaRecord, AdminError> {
     let (meta, old) = describe(register, space)?;
     if meta.bits == bits {
         return Err(AdminKind::SameBits { bits }.into());
     }
     Space::new(old.name().as_str(), old.layout(), bits).map_err(AdminKind::Space)?;
+    if when == ResizeIf::Unused {
+        refuse_live_holders(register, space)?;
+    }
     let mut floor_ms = meta.floor_ms;
     for lane in lanes(&old) {
         floor_ms = floor_ms.max(close_lane(register, &old.lane_key(meta.era, lane), meta.floor_ms)?);
@@ -425,6 +518,13 @@ enum AdminKind {
     Ahead { key: String, ceiling_ms: u64, floor_ms: u64 },
     #[error("the register already has the space {name:?}, with {bits} lane bits")]
     Exists { name: String, bits: u32 },
+    #[error("expected a space that was never used, found the record {key}")]
+    Used { key: String },
+    #[error(
+        "expected clocks that differ by at most {} ms, found {store_ms} (Unix milliseconds) in the store and {here_ms} here",
+        max_skew.as_millis()
+    )]
+    Clocks { store_ms: u64, here_ms: u64, max_skew: Duration },
     #[error("the space already has {bits} lane bits")]
     SameBits { bits: u32 },
     #[error("the record {key} is being written by another process")]
@@ -452,6 +552,17 @@ impl AdminError {
     /// Returns whether a lane is further ahead than a [`recover`] without a greater [`Recovery::above_ms`] can explain.
     pub const fn is_ahead(&self) -> bool {
         matches!(self.0, AdminKind::Ahead { .. })
+    }
+
+    /// Returns whether the clocks of the store and of this machine differ, so that a [`recover`] or [`create`] needs
+    /// [`Recovery::above_ms`].
+    pub const fn is_clock(&self) -> bool {
+        matches!(self.0, AdminKind::Clocks { .. })
+    }
+
+    /// Returns whether a [`create_first`] has found lanes, so that the space needs a [`create`].
+    pub const fn is_used(&self) -> bool {
+        matches!(self.0, AdminKind::Used { .. })
     }
 
     /// Returns whether the space already exists.

@@ -27,9 +27,9 @@ mod unix {
 
     use imid::{MessageId, SessionTag, SessionType};
     use imid_lease::register::{FileRegister, MemoryRegister, SharedRegister};
-    use imid_lease::{LaneOptions, LeasedGenerator, Phase, Promise, Register, RegisterError};
     #[cfg(feature = "worker-ids")]
     use imid_lease::worker_ids::{WorkerIds, WorkerOptions};
+    use imid_lease::{LaneOptions, LeasedGenerator, Phase, Promise, Register, RegisterError};
     #[cfg(feature = "worker-ids")]
     use imid_snowflake::Preset;
     use libtest_mimic::{Arguments, Trial};

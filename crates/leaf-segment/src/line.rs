@@ -178,7 +178,9 @@ mod tests {
     fn a_record_reads_as_it_is_written_and_no_beginning_of_it_is_a_record() {
         let record = LineRecord { next: 1_001, token: 0xABC };
         assert_eq!((LineRecord::parse(LINE), record.to_string().as_str()), (Ok(record.clone()), LINE));
-        for other in [LINE.replace("1001", "01001"), LINE.replace("abc", "ABC"), LINE.replace("1001", "9223372036854775808")] {
+        for other in
+            [LINE.replace("1001", "01001"), LINE.replace("abc", "ABC"), LINE.replace("1001", "9223372036854775808")]
+        {
             LineRecord::parse(&other).unwrap_err();
         }
         for end in 0..LINE.len() {

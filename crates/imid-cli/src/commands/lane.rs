@@ -9,7 +9,7 @@ use std::time::Duration;
 use std::{env, fs, iter};
 
 use clap::Subcommand;
-use imid_lease::admin::{self, AdminError, FreeIf, LaneView, Recovery};
+use imid_lease::admin::{self, AdminError, FreeIf, LaneView, Recovery, ResizeIf};
 use imid_lease::record::LaneState;
 use imid_lease::register::{DEFAULT_TIME_LIMIT, Register, RegisterError, STORES, open_url, open_url_read_only};
 use serde_json::{Value, json};
@@ -52,13 +52,15 @@ enum Action {
     Recover(Recover),
     /// Create a space for processes that must not create one themselves
     ///
-    /// In production, processes do not create their space (`must_exist` in their options), so that a register that was
-    /// emptied or replaced is noticed. Run this once before the first process starts. It also repairs a space whose
-    /// description was deleted: it closes the old lanes, so their holders stop.
+    /// Run this once before the first process starts. Processes do not create their space, so that a register that was emptied or
+    /// replaced is noticed. It also repairs a space whose description was deleted: it closes the old lanes, so their holders stop.
+    ///
+    /// An emptied register looks like a new one, so the lanes start past everything that may have been minted: a horizon and an
+    /// error of a clock from now. Processes mint from then on with that lead. `--first` starts at the present.
     Create(Create),
     /// Change the number of lanes
     ///
-    /// Each process that holds a lane loses it. Restart the processes with the new number.
+    /// It is refused while processes renew their lanes. Stop them, and start them with the new number.
     Resize(Resize),
     /// Report what a register promises, how fast it is, whose clock is wrong, and what to change
     Doctor(doctor::Doctor),
@@ -148,13 +150,18 @@ struct Recover {
 #[derive(clap::Args)]
 #[command(after_help = "\
 Example:
-  imid lane create --register postgres://chat:secret@db/chat --bits 4")]
+  imid lane create --register postgres://chat:secret@db/chat --bits 6")]
 struct Create {
     #[command(flatten)]
     space: SpaceArgs,
     /// Number of lane bits: 4 bits are 16 lanes
     #[arg(long, value_name = "BITS", value_parser = whole_number(0..=u32::MAX), default_value = "4", allow_negative_numbers = true)]
     bits: u32,
+    /// Start at the present: nothing has ever minted here, in this register or in one that was lost
+    ///
+    /// After a loss this repeats IDs.
+    #[arg(long, conflicts_with_all = ["horizon", "max_skew", "above"])]
+    first: bool,
     /// Layout of the IDs, as `imid lane list` prints it
     #[arg(long, value_name = "LAYOUT", default_value = admin::LANES_LAYOUT)]
     layout: String,
@@ -180,6 +187,11 @@ struct Resize {
     /// Number of lane bits: 7 bits are 128 lanes
     #[arg(value_name = "BITS", value_parser = whole_number(0..=u32::MAX), allow_negative_numbers = true)]
     bits: u32,
+    /// Change it although processes renew their lanes
+    ///
+    /// Each of them mints nothing from then on, until it is restarted with the new number.
+    #[arg(long)]
+    stop_holders: bool,
 }
 
 impl Args {
@@ -189,7 +201,7 @@ impl Args {
             Action::Release(args) => args.release(out, report),
             Action::Recover(args) => args.recover(out, report),
             Action::Create(args) => args.create(out),
-            Action::Resize(args) => args.resize(out),
+            Action::Resize(args) => args.resize(out, report),
             Action::Doctor(args) => args.run(out),
         }
     }
@@ -301,7 +313,10 @@ impl Release {
             report.note(format_args!("watching lane {} for the horizon of its holder", self.lane));
         }
         let when = if self.force { FreeIf::Forced } else { FreeIf::Unchanged };
-        admin::free(&mut *register, &self.space.name, self.lane, when).map_err(|error| stop(&error))?;
+        admin::free(&mut *register, &self.space.name, self.lane, when).map_err(|error| match stop(&error) {
+            Stop::Error(message) if error.is_in_use() => Stop::Error(message + "; --force frees it nevertheless"),
+            stop => stop,
+        })?;
         if self.force {
             report.note("if its holder is alive, it mints up to its ceiling, and then needs another lane");
         }
@@ -314,7 +329,14 @@ impl Recover {
         let mut register = self.space.open(open_url)?;
         let mut recovery = Recovery::new(self.horizon, self.max_skew);
         recovery.above_ms = self.above.ms(&self.zone)?;
-        let floor_ms = admin::recover(&mut *register, &self.space.name, recovery).map_err(|error| stop(&error))?;
+        let recovered = admin::recover(&mut *register, &self.space.name, recovery);
+        let floor_ms = recovered.map_err(|error| match stop(&error) {
+            Stop::Error(message) if error.is_in_use() => Stop::Error(message + ": stop all processes, and repeat this"),
+            Stop::Error(message) if error.is_no_space() => Stop::Error(
+                message + ": if the backup has none, make it with `imid lane create`, which starts past everything that may have been minted",
+            ),
+            stop => stop,
+        })?;
         if recovery.above_ms.is_none() {
             report.note(
                 "a process whose clock was ahead after the backup was made is not in the backup: compare with the greatest ID in \
@@ -333,17 +355,40 @@ impl Create {
         let mut register = open_at(open_url, &url, place)?;
         let mut recovery = Recovery::new(self.horizon, self.max_skew);
         recovery.above_ms = self.above.ms(&self.zone)?;
-        let meta = admin::create(&mut *register, &self.space.name, &self.layout, self.bits, recovery)
-            .map_err(|error| stop(&error))?;
-        let time = time_or_ms(meta.floor_ms, &self.zone);
-        Ok(writeln!(out, "space {} has {} lanes, free from {time}", self.space.name, 1_u64 << meta.bits)?)
+        let (name, layout) = (&self.space.name, &self.layout);
+        let made = if self.first {
+            admin::create_first(&mut *register, name, layout, self.bits)
+        } else {
+            admin::create(&mut *register, name, layout, self.bits, recovery)
+        };
+        let meta = made.map_err(|error| match stop(&error) {
+            Stop::Error(message) if error.is_used() => {
+                Stop::Error(message + ": the space was used, so make it without --first")
+            }
+            stop => stop,
+        })?;
+        let from = match meta.floor_ms {
+            0 => "now".to_owned(),
+            floor_ms => time_or_ms(floor_ms, &self.zone),
+        };
+        Ok(writeln!(out, "space {name} has {} lanes, free from {from}", 1_u64 << meta.bits)?)
     }
 }
 
 impl Resize {
-    fn resize(&self, out: &mut Out) -> Result<(), Stop> {
+    fn resize(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
         let mut register = self.space.open(open_url)?;
-        let meta = admin::resize(&mut *register, &self.space.name, self.bits).map_err(|error| stop(&error))?;
+        let when = if self.stop_holders { ResizeIf::Forced } else { ResizeIf::Unused };
+        if !self.stop_holders {
+            report.note("watching the lanes that are held for half of the longest horizon");
+        }
+        let resized = admin::resize(&mut *register, &self.space.name, self.bits, when);
+        let meta = resized.map_err(|error| match stop(&error) {
+            Stop::Error(message) if error.is_in_use() => Stop::Error(
+                message + ": stop all processes, and repeat this; --stop-holders ends the minting of those that run",
+            ),
+            stop => stop,
+        })?;
         Ok(writeln!(out, "space {} has {} lanes now ({} bits)", self.space.name, 1_u64 << meta.bits, meta.bits)?)
     }
 }
@@ -414,8 +459,10 @@ fn stop(error: &AdminError) -> Stop {
     match error {
         // It shows the value, and does not tell which option has it.
         _ if error.is_options() => Stop::Usage(message),
-        _ if error.is_in_use() => Stop::Error(message + "; --force frees it nevertheless"),
         _ if error.is_ahead() => Stop::Error(message + "; --above names such a time"),
+        _ if error.is_clock() => Stop::Error(
+            message + ": set the wrong one, and repeat this; --above TIME, with a time above all IDs, works with both",
+        ),
         _ => Stop::Error(message),
     }
 }

@@ -256,7 +256,40 @@ fn what_needs_somebody_is_named() {
     assert!(register.compare_and_set("other/meta", None, "imid-lease/9 meta").unwrap());
     let out = doctor(&path, &["--space", "third"]).ok();
     assert!(lines(&out, "change").iter().any(|change| change.starts_with("the space other cannot be read: ")), "{out}");
-    assert!(lines(&out, "space").contains(&"third is not in this register; the first process creates it"), "{out}");
+    assert!(lines(&out, "space").contains(&"third is not in this register"), "{out}");
+}
+
+/// Somebody has deleted the rows. A second register must not come of it.
+#[test]
+fn after_records_were_deleted_the_doctor_says_what_to_do_in_order() {
+    let (_folder, path) = folder();
+    let mut register = FileRegister::shared(&path).unwrap();
+    register.compare_and_set("other/meta", None, "imid-lease/9 meta").unwrap();
+    let find = || {
+        let out = doctor(&path, &[]).ok();
+        lines(&out, "change").iter().find(|change| change.contains("lanes")).unwrap().to_string()
+    };
+    let in_order = |change: &str| {
+        let steps =
+            ["(1) stop all processes", "(2) restore the newest backup", "lane recover", "(3) without", "lane create"];
+        let places: Vec<_> = steps.iter().map(|step| change.find(step).expect(step)).collect();
+        assert!(places.is_sorted(), "{change}");
+    };
+    // All rows, and the one of the space.
+    let change = find();
+    in_order(&change);
+    assert!(change.starts_with("there is no space lanes. If it was ever used, its records were lost: "), "{change}");
+    let lane = "imid-lease/1 lane version=7 token=9f86d081884c7d65 holder=web-3 horizon=10000 ceiling=900 held";
+    assert!(register.compare_and_set("lanes/1/00003", None, lane).unwrap());
+    let change = find();
+    in_order(&change);
+    assert!(change.contains("no record lanes/meta") && !change.contains(" --first --bits"), "{change}");
+    let url = format!("file:{}", path.display());
+    let lane = |args: &[&str]| imid_args(&[&["lane"], args, &["--register", &url]].concat(), "").error(1);
+    let error = lane(&["recover", "--horizon", "10s", "--max-skew", "5s"]);
+    assert!(error.contains("has no space \"lanes\"") && error.contains("`imid lane create`"), "{error}");
+    let error = lane(&["create", "--first"]);
+    assert!(error.contains("the space was used, so make it without --first"), "{error}");
 }
 
 #[test]

@@ -262,6 +262,26 @@ fn a_space_is_created_once_and_recovered_above_a_time() {
 }
 
 #[test]
+fn a_first_space_starts_now_and_the_lanes_of_live_processes_are_not_changed_by_mistake() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ids");
+    let url = format!("file:{}", path.display());
+    let run = |args: &[&str]| imid_args(&[&["lane"], args, &["--register", &url]].concat(), "");
+    assert_eq!(run(&["create", "--first", "--bits", "3"]).ok(), "space lanes has 8 lanes, free from now\n");
+    assert_eq!(run(&["create", "--first", "--horizon", "10s"]).status, 2);
+    let options = LaneOptions::new().lane_bits(3).must_exist();
+    let options = options.horizon(Duration::from_secs(2)).max_skew(Duration::from_millis(500));
+    let ids = LeasedGenerator::open(FileRegister::shared(&path).unwrap(), options).unwrap();
+    ids.wait_until_open(Duration::from_secs(15)).unwrap();
+    let error = run(&["resize", "4"]).error(1);
+    assert!(error.contains(" is in use by ") && error.contains("--stop-holders"), "{error}");
+    let tag = imid::SessionTag::new(imid::SessionType::GROUP, "room-42");
+    ids.generate_within(tag, Duration::from_secs(15)).expect("it still mints");
+    assert_eq!(run(&["resize", "4", "--stop-holders"]).ok(), "space lanes has 16 lanes now (4 bits)\n");
+    assert!(ids.stopped_within(Duration::from_secs(15)).is_some(), "it mints no more");
+}
+
+#[test]
 fn a_space_is_recovered_and_resized() {
     let space = space();
     space.ids.close();

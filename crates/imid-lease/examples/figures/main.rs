@@ -37,10 +37,7 @@ fn main() -> ExitCode {
         ["fleet", url, count, bits, seconds] => fleet::run(url, count, bits, seconds, false),
         ["fleet-shared", url, count, bits, seconds] => fleet::run(url, count, bits, seconds, true),
         ["hold", url, space] => take_over::hold(url, space),
-        _ => Err(
-            "expected take-over URL, writes URL, idle URL, share, or fleet URL PROCESSES BITS SECONDS"
-                .into(),
-        ),
+        _ => Err("expected take-over URL, writes URL, idle URL, share, or fleet URL PROCESSES BITS SECONDS".into()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

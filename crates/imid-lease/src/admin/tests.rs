@@ -50,6 +50,16 @@ fn timed(memory: &MemoryRegister) -> impl Register {
     Watched::new(memory, nothing)
 }
 
+/// Recovers on a machine with the time T.
+fn recover(register: &mut impl Register, space: &str, recovery: Recovery) -> Result<u64, AdminError> {
+    recover_here(register, space, recovery, T)
+}
+
+/// Creates on a machine with the time T.
+fn create(register: &mut impl Register, space: &str, bits: u32, recovery: Recovery) -> Result<MetaRecord, AdminError> {
+    create_here(register, space, LANES_LAYOUT, bits, recovery, T)
+}
+
 const META: &str = "imid-lease/1 meta version=3 token=5b1f6c0e9d2a4477 layout=imid-80 bits=1 era=2 floor=500 \
                     space=0f8fad5b-d9cb-469f-a165-70867728950e";
 
@@ -140,7 +150,7 @@ fn a_record_that_others_always_write_first_is_an_error_after_a_hundred_tries() {
     let error = free(&mut register, "lanes", 0, FreeIf::Forced).unwrap_err();
     assert_eq!(error.to_string(), "the record lanes/2/00000 is being written by another process");
     assert_eq!(register.writes, 100);
-    let error = resize(&mut register, "lanes", 2).unwrap_err();
+    let error = resize(&mut register, "lanes", 2, ResizeIf::Forced).unwrap_err();
     assert_eq!(error.to_string(), "the record lanes/2/00000 is being written by another process");
     assert_eq!(register.writes, 200);
 }
@@ -238,7 +248,7 @@ fn a_holder_is_watched_for_half_of_its_horizon_before_a_recovery() {
 #[test]
 fn a_new_number_of_lanes_closes_those_of_before_and_starts_above_them() {
     let memory = space(["horizon=20 ceiling=900 held", ""]);
-    let made = resize(&mut memory.clone(), "lanes", 2).unwrap();
+    let made = resize(&mut memory.clone(), "lanes", 2, ResizeIf::Forced).unwrap();
     assert_eq!((made.version, made.era, made.bits, made.floor_ms), (4, 3, 2, 900));
     assert_eq!(made, meta(&memory));
     assert_eq!(lane(&memory, "lanes/2/00000"), "version=8 holder=web-3 horizon=20 ceiling=900 closed");
@@ -247,12 +257,15 @@ fn a_new_number_of_lanes_closes_those_of_before_and_starts_above_them() {
 
     // After one that has stopped half-way, a closed lane stays as it is.
     let memory = space(["horizon=20 ceiling=900 closed", "horizon=20 ceiling=600 free"]);
-    assert_eq!(resize(&mut memory.clone(), "lanes", 0).unwrap().floor_ms, 900);
+    assert_eq!(resize(&mut memory.clone(), "lanes", 0, ResizeIf::Forced).unwrap().floor_ms, 900);
     assert_eq!(lane(&memory, "lanes/2/00000"), "version=7 holder=web-3 horizon=20 ceiling=900 closed");
     let mut memory = space(["", ""]);
-    assert_eq!(resize(&mut memory, "lanes", 1).unwrap_err().to_string(), "the space already has 1 lane bits");
-    assert!(resize(&mut memory, "lanes", 17).unwrap_err().is_options());
-    assert!(resize(&mut memory, "others", 2).unwrap_err().is_no_space());
+    assert_eq!(
+        resize(&mut memory, "lanes", 1, ResizeIf::Forced).unwrap_err().to_string(),
+        "the space already has 1 lane bits"
+    );
+    assert!(resize(&mut memory, "lanes", 17, ResizeIf::Forced).unwrap_err().is_options());
+    assert!(resize(&mut memory, "others", 2, ResizeIf::Forced).unwrap_err().is_no_space());
     assert_eq!(meta(&memory).to_string(), META, "nothing was changed");
 }
 
@@ -261,32 +274,86 @@ fn a_space_is_created_once_and_above_what_may_be_held() {
     let memory = MemoryRegister::new();
     for (recovery, floor_ms) in [(RECOVERY.above_ms(T + 60_000), T + 60_000), (RECOVERY, T + 15_000)] {
         let memory = MemoryRegister::new();
-        let made = create(&mut timed(&memory), "lanes", LANES_LAYOUT, 1, recovery).unwrap();
+        let made = create(&mut timed(&memory), "lanes", 1, recovery).unwrap();
         assert_eq!((made.version, made.era, made.bits, made.floor_ms), (1, 1, 1, floor_ms));
         assert_eq!((&made, made.layout.as_str()), (&meta(&memory), "imid-80"));
         for key in ["lanes/1/00000", "lanes/1/00001"] {
             assert_eq!(lane(&memory, key), format!("version=1 holder=create horizon=0 ceiling={floor_ms} free"));
         }
-        let error = create(&mut timed(&memory), "lanes", LANES_LAYOUT, 1, recovery).unwrap_err();
+        let error = create(&mut timed(&memory), "lanes", 1, recovery).unwrap_err();
         assert!(error.is_existing());
     }
-    assert!(create(&mut timed(&memory), "a/b", LANES_LAYOUT, 1, RECOVERY).unwrap_err().is_options());
+    assert!(create(&mut timed(&memory), "a/b", 1, RECOVERY).unwrap_err().is_options());
 
     // Only the description is lost.
     let mut memory = MemoryRegister::new();
     put(&mut memory, "lanes/2/00000", &record(&format!("horizon=20 ceiling={} held", T + 90_000)));
     put(&mut memory, "lanes/3/00001", &record("horizon=20 ceiling=900 free"));
-    let made = create(&mut timed(&memory), "lanes", LANES_LAYOUT, 0, RECOVERY).unwrap();
+    let made = create(&mut timed(&memory), "lanes", 0, RECOVERY).unwrap();
     assert_eq!((made.era, made.floor_ms), (4, T + 90_000));
     assert!(lane(&memory, "lanes/2/00000").ends_with(" closed") && lane(&memory, "lanes/3/00001").ends_with(" closed"));
 }
 
 #[test]
 fn a_register_without_a_time_has_that_of_this_machine() {
-    let now_ms = || millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap());
-    let before_ms = now_ms();
-    let found_ms = recover(&mut space(["", ""]), "lanes", RECOVERY).unwrap();
-    assert!((before_ms..=now_ms()).contains(&(found_ms - 15_000)), "{found_ms}");
+    let before_ms = unix_ms();
+    let found_ms = super::recover(&mut space(["", ""]), "lanes", RECOVERY).unwrap();
+    assert!((before_ms..=unix_ms()).contains(&(found_ms - 15_000)), "{found_ms}");
+}
+
+/// One of the two clocks is behind. The holders had the other one.
+#[test]
+fn the_later_clock_counts_and_two_that_differ_need_a_time_above_all_ids() {
+    for (here_ms, now_ms) in [(T - 5_000, T), (T + 5_000, T + 5_000)] {
+        let found = recover_here(&mut timed(&space(["", ""])), "lanes", RECOVERY, here_ms);
+        assert_eq!(found.unwrap(), now_ms + 15_000);
+        let made = create_here(&mut timed(&MemoryRegister::new()), "lanes", LANES_LAYOUT, 1, RECOVERY, here_ms);
+        assert_eq!(made.unwrap().floor_ms, now_ms + 15_000);
+    }
+    for here_ms in [T - 20_000, T + 20_000] {
+        let (memory, new) = (space(["", ""]), MemoryRegister::new());
+        assert!(recover_here(&mut timed(&memory), "lanes", RECOVERY, here_ms).unwrap_err().is_clock());
+        assert_eq!(meta(&memory).to_string(), META, "nothing was changed");
+        let mut made = |recovery| create_here(&mut timed(&new), "lanes", LANES_LAYOUT, 1, recovery, here_ms);
+        let error = made(RECOVERY).unwrap_err();
+        let expected =
+            "expected clocks that differ by at most 5000 ms, found 1795204812345 (Unix milliseconds) in the store and";
+        assert_eq!(error.to_string(), format!("{expected} {here_ms} here"));
+        let later_ms = T.max(here_ms) + 15_000;
+        assert_eq!(made(RECOVERY.above_ms(1)).unwrap().floor_ms, later_ms);
+        assert_eq!(recover_here(&mut timed(&memory), "lanes", RECOVERY.above_ms(1), here_ms).unwrap(), later_ms);
+    }
+}
+
+#[test]
+fn a_first_space_starts_at_the_present_and_is_refused_where_lanes_are_left() {
+    let mut memory = MemoryRegister::new();
+    let made = create_first(&mut memory, "lanes", LANES_LAYOUT, 1).unwrap();
+    assert_eq!((made.version, made.era, made.bits, made.floor_ms), (1, 1, 1, 0));
+    assert_eq!((&made, memory.list("").unwrap().len()), (&meta(&memory), 1));
+    assert!(create_first(&mut memory, "lanes", LANES_LAYOUT, 1).unwrap_err().is_existing());
+    let mut memory = MemoryRegister::new();
+    put(&mut memory, "lanes/2/00000", &record("horizon=20 ceiling=900 free"));
+    let error = create_first(&mut memory, "lanes", LANES_LAYOUT, 1).unwrap_err();
+    assert!(error.is_used() && memory.read("lanes/meta").unwrap().is_none(), "{error}");
+}
+
+#[test]
+fn the_number_of_lanes_of_a_live_process_is_changed_only_by_force() {
+    let memory = space(["horizon=2 ceiling=900 held", ""]);
+    let mut lists = 0;
+    let mut register = Watched::new(&memory, |memory, call| {
+        lists += i32::from(call == "list");
+        if lists == 2 && call == "list" {
+            renew(memory);
+        }
+    });
+    assert!(resize(&mut register, "lanes", 2, ResizeIf::Unused).unwrap_err().is_in_use());
+    assert_eq!((meta(&memory).to_string().as_str(), register.writes), (META, 0), "nothing was changed");
+    assert_eq!(resize(&mut register, "lanes", 2, ResizeIf::Forced).unwrap().bits, 2);
+    // A holder that is gone.
+    let mut memory = space(["horizon=2 ceiling=900 held", ""]);
+    assert_eq!(resize(&mut memory, "lanes", 2, ResizeIf::Unused).unwrap().bits, 2);
 }
 
 #[test]
@@ -325,6 +392,14 @@ fn an_error_says_what_was_found() {
             AdminKind::Exists { name: "lanes".into(), bits: 4 },
             "the register already has the space \"lanes\", with 4 lane bits",
         ),
+        (
+            AdminKind::Used { key: "lanes/1/00003".into() },
+            "expected a space that was never used, found the record lanes/1/00003",
+        ),
+        (
+            AdminKind::Clocks { store_ms: 9, here_ms: 5, max_skew: Duration::from_secs(5) },
+            "expected clocks that differ by at most 5000 ms, found 9 (Unix milliseconds) in the store and 5 here",
+        ),
         (AdminKind::SameBits { bits: 4 }, "the space already has 4 lane bits"),
         (AdminKind::Busy { key: "lanes/meta".into() }, "the record lanes/meta is being written by another process"),
         (AdminKind::Random, "the system has no random numbers"),
@@ -340,6 +415,8 @@ fn an_error_says_what_was_found() {
             (error.is_ahead(), "expected a time above"),
             (error.is_existing(), "the register already has the space"),
             (error.is_options(), "expected a name"),
+            (error.is_used(), "expected a space"),
+            (error.is_clock(), "expected clocks"),
         ];
         for (is_so, start) in predicates {
             assert_eq!(is_so, words.starts_with(start), "{words}");

@@ -2,8 +2,10 @@
 
 mod dial;
 mod grpc;
+mod login;
 mod messages;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -11,8 +13,9 @@ use prost::Message;
 
 use self::dial::Dial;
 use self::grpc::{Client, Refused};
+use self::login::{Logins, WrongLogin};
 use self::messages::{
-    AlarmResponse, AuthenticateRequest, AuthenticateResponse, KeyValue, RangeRequest, RangeResponse, StatusResponse,
+    AlarmResponse, AuthenticateRequest, KeyValue, RangeRequest, RangeResponse, ResponseHeader, StatusResponse,
     TxnRequest, TxnResponse,
 };
 use super::hosts::{Hosts, Incomplete, User, login};
@@ -33,9 +36,11 @@ remote_register! {
     /// After an error, the next member in the URL is asked.
     ///
     /// etcd has no call that tells the time. The time of this register is the date of a reply of HTTP, accurate to half a second, for
-    /// which it opens another connection; if that fails, the first one stays open. If the time is more than 2 s off the system's clock,
-    /// all members in the URL are asked, and the median of their times and the system's is used, so name each member in the URL: one
-    /// with a wrong clock is then outvoted.
+    /// which it opens another connection; if that fails, the first one stays open.
+    ///
+    /// With users, each process logs in once, and keeps its token over connections until etcd refuses it. A login costs etcd about
+    /// 60 ms of a processor (bcrypt at its default cost), so a fleet of 200 that starts together, or whose etcd restarts, takes 12 s of
+    /// one. Client certificates (`--client-cert-auth`) cost nothing, and so does a lower `--bcrypt-cost` when the users are made.
     EtcdRegister, Etcd
 }
 
@@ -50,10 +55,6 @@ pub struct EtcdRoom {
     /// Names of the alarms, such as `NOSPACE` and `CORRUPT`.
     pub alarms: Vec<String>,
 }
-
-/// How far the time of a member can be from the clock here before the other members are asked. A date of HTTP is right to half a
-/// second, and a reply takes time.
-const DOUBT_MS: u64 = 2_000;
 
 /// The folder of the records. It is never empty, so a prefix of keys has an end.
 const ROOT: &str = "imid-register/";
@@ -75,7 +76,11 @@ impl EtcdRegister {
             return Err(RegisterError::new("cannot read the etcd URL: expected no path").of_url());
         }
         let place = format!("etcd at {}", addresses.join(","));
-        Ok(Self(Remote::new(Etcd { members: addresses, next: AtomicUsize::new(0), user }, place, tls)))
+        Ok(Self(Remote::new(
+            Etcd { members: addresses, next: AtomicUsize::new(0), user, logins: Arc::default() },
+            place,
+            tls,
+        )))
     }
 
     /// Returns how much room etcd uses: its size, how many old versions it keeps, and its alarms. A full quota (`NOSPACE`)
@@ -146,10 +151,12 @@ pub(super) struct Etcd {
     /// The member with which the next connection is tried first.
     next: AtomicUsize,
     user: Option<User>,
+    logins: Arc<Logins>,
 }
 
 pub(super) struct Connection {
     dial: Dial,
+    logins: Arc<Logins>,
     /// `host:port` of each member.
     members: Vec<String>,
     /// The one that it is a connection to.
@@ -158,37 +165,28 @@ pub(super) struct Connection {
     login: Option<AuthenticateRequest>,
 }
 
-/// The user or the password is wrong or missing.
-#[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-struct WrongLogin(Failure);
-
 impl Connection {
     async fn call<T: Message + Default>(&mut self, method: &str, request: &impl Message) -> Result<T, Failure> {
+        let is_unknown =
+            |failure: &Failure| matches!(code(failure), Some(Refused::UNAUTHENTICATED | Refused::INVALID_ARGUMENT));
         match self.client.call(method, request).await {
-            // A token ends after some minutes. What was refused did nothing, so it can be sent again.
-            Err(failure) if code(&failure) == Some(Refused::UNAUTHENTICATED) && self.login.is_some() => {
+            // A token ends after some minutes, and when users are changed. What was refused did nothing, so it can be sent again.
+            Err(failure) if is_unknown(&failure) && self.login.is_some() => {
                 self.log_in().await?;
                 self.client.call(method, request).await
             }
             // etcd needs a user: the requests are right.
-            Err(failure) if code(&failure) == Some(Refused::INVALID_ARGUMENT) && self.login.is_none() => {
-                Err(WrongLogin(failure).into())
-            }
+            Err(failure) if is_unknown(&failure) => Err(WrongLogin(failure).into()),
             result => result,
         }
     }
 
     /// Gets a token for the user and password, if there are any.
     async fn log_in(&mut self) -> Result<(), Failure> {
-        let Some(login) = &self.login else { return Ok(()) };
-        match self.client.call::<AuthenticateResponse>("Auth/Authenticate", login).await {
-            Ok(reply) => self.client.set_token(&reply.token),
-            // Somebody has disabled authentication. The lease continues, as etcd's own clients do.
-            Err(failure) if code(&failure) == Some(Refused::FAILED_PRECONDITION) => Ok(()),
-            Err(failure) if code(&failure) == Some(Refused::INVALID_ARGUMENT) => Err(WrongLogin(failure).into()),
-            Err(failure) => Err(failure),
+        if let Some(login) = &self.login {
+            self.client.token = self.logins.log_in(&self.dial, &self.member, login).await?;
         }
+        Ok(())
     }
 
     /// Asks members for their times, all at once. Returns what the clock of each showed at a moment in the past.
@@ -208,6 +206,15 @@ impl Connection {
             times.push(time.await?);
         }
         Ok(times)
+    }
+}
+
+/// Refuses a reply that no etcd sends: each has the revision of the store, which is at least 1. Without this, an empty message of a
+/// proxy would be an empty store.
+fn check(header: Option<&ResponseHeader>) -> Result<(), Failure> {
+    match header {
+        Some(header) if header.revision > 0 => Ok(()),
+        _ => Err("expected a reply with the revision of etcd, found none".into()),
     }
 }
 
@@ -233,8 +240,12 @@ impl Server for Etcd {
         let (dial, members) = (Dial::new(settings), self.members.clone());
         let member = members[self.next.fetch_add(1, Ordering::Relaxed) % members.len()].clone();
         let client = dial.client(&member, deadline).await?;
-        let mut connection = Connection { dial, members, member, client, login };
-        connection.log_in().await?;
+        let logins = Arc::clone(&self.logins);
+        let mut connection = Connection { dial, logins, members, member, client, login };
+        connection.client.token = self.logins.token();
+        if connection.client.token.is_none() {
+            connection.log_in().await?;
+        }
         Ok((connection, Promise::Strong))
     }
 
@@ -246,11 +257,13 @@ impl Server for Etcd {
 impl Records for Etcd {
     async fn read(connection: &mut Connection, key: &str) -> Result<Option<String>, Failure> {
         let found: RangeResponse = connection.call("KV/Range", &RangeRequest::of_key(name_of(key))).await?;
+        check(found.header.as_ref())?;
         Ok(found.pairs.into_iter().next().map(|pair| pair.value))
     }
 
     async fn list(connection: &mut Connection, prefix: &str) -> Result<Vec<(String, String)>, Failure> {
         let found: RangeResponse = connection.call("KV/Range", &RangeRequest::of_prefix(name_of(prefix))).await?;
+        check(found.header.as_ref())?;
         let record = |KeyValue { key, value }: KeyValue| Some((key.strip_prefix(ROOT)?.to_owned(), value));
         Ok(found.pairs.into_iter().filter_map(record).collect())
     }
@@ -263,29 +276,13 @@ impl Records for Etcd {
     ) -> Result<bool, Failure> {
         let request = TxnRequest::compare_and_put(name_of(key), seen, value);
         let reply: TxnResponse = connection.call("KV/Txn", &request).await?;
+        check(reply.header.as_ref())?;
         Ok(reply.succeeded)
     }
 
     async fn now_ms(connection: &mut Connection) -> Result<Option<u64>, Failure> {
-        // All readings are of the time when the call begins: a silent member can make seconds pass between two of them.
-        let (begun, here_ms) = (Instant::now(), unix_ms_here());
-        let in_the_middle = |ms: u64| Some(ms.saturating_add(millis(begun.elapsed() / 2)));
         // A process without a file descriptor or a port left must not lose the connection that it has.
         let limit = connection.dial.time_limit / 2;
-        let first_ms = connection.dial.unix_ms(&connection.member, limit).await.map_err(Aside)?;
-        let first_ms = first_ms.saturating_sub(millis(begun.elapsed() / 2));
-        let Some(here_ms) = here_ms.filter(|here| here.abs_diff(first_ms) > DOUBT_MS) else {
-            return Ok(in_the_middle(first_ms));
-        };
-        // One of both clocks is wrong, so the other members are asked too. Those that do not answer have no vote.
-        let others: Vec<_> = connection.members.iter().filter(|it| **it != connection.member).cloned().collect();
-        let mut times = vec![first_ms];
-        times.extend(connection.times(&others, begun).await?.into_iter().flatten());
-        // Against a single member, the clock here decides nothing.
-        if times.len() > 1 {
-            times.push(here_ms);
-        }
-        times.sort_unstable();
-        Ok(in_the_middle(times[(times.len() - 1) / 2]))
+        Ok(Some(connection.dial.unix_ms(&connection.member, limit).await.map_err(Aside)?))
     }
 }

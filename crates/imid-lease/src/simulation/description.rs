@@ -49,7 +49,7 @@ fn a_description_goes_back(seed: u64, what: Lost) -> Option<Option<Fault>> {
         Lost::Recovery => world.recover(),
         Lost::Resizes => {
             for bits in [0, 1] {
-                admin::resize(&mut world.store, "lanes", bits).unwrap();
+                admin::resize(&mut world.store, "lanes", bits, admin::ResizeIf::Forced).unwrap();
             }
         }
     }

@@ -744,7 +744,7 @@ pub(super) fn the_number_of_lanes_changes(rules: Rules) -> Option<Fault> {
             world.mint(*index, 190);
         }
     }
-    admin::resize(&mut world.store, "lanes", 5).unwrap();
+    admin::resize(&mut world.store, "lanes", 5, admin::ResizeIf::Forced).unwrap();
     let new: Vec<_> = (0..32).map(|n| world.start(&format!("new-{n}"), 5)).collect();
     for _ in 0..30 {
         world.calm_for(70);

@@ -53,7 +53,9 @@ impl World {
     pub(super) fn resize(&mut self, writes: u32) {
         let Some(meta) = self.meta() else { return };
         let bits = 1 - meta.bits;
-        if admin::resize(&mut HalfWay { store: &mut self.store, writes }, "lanes", bits).is_ok() {
+        if admin::resize(&mut HalfWay { store: &mut self.store, writes }, "lanes", bits, admin::ResizeIf::Forced)
+            .is_ok()
+        {
             for holder in &mut self.holders {
                 holder.config.space = Space::lanes(bits).unwrap();
             }

@@ -438,7 +438,7 @@ fn a_closed_lane_is_taken_by_nobody() {
     world.width = 1;
     let first = world.start("first", 0);
     assert!(world.mint_one(first));
-    admin::resize(&mut Beside(&mut world, first), "lanes", 1).unwrap();
+    admin::resize(&mut Beside(&mut world, first), "lanes", 1, admin::ResizeIf::Forced).unwrap();
     let new: Vec<_> = (0..2).map(|number| world.start(&format!("new-{number}"), 1)).collect();
     for _ in 0..20 {
         world.calm_for(100);

@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -17,25 +18,37 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// A message with no field, as an empty etcd sends.
+    /// A message with nothing but the revision of the store, as an empty etcd sends.
     pub(crate) fn empty() -> Self {
-        Self { after: Duration::ZERO, http_status: "200", end: &[("grpc-status", "0")], body: vec![0; 5] }
+        let body = vec![0, 0, 0, 0, 4, 0x0a, 2, 0x18, 1];
+        Self { after: Duration::ZERO, http_status: "200", end: &[("grpc-status", "0")], body }
     }
 }
 
 /// Starts a member that gives these answers one after another, and the last one from then on. Returns its host and port.
 pub(crate) fn member(answers: Vec<Answer>, date: impl Fn() -> String + Send + Sync + 'static) -> String {
+    counting_member(answers, date).0
+}
+
+/// Does the same, and returns how many connections it has accepted.
+pub(crate) fn counting_member(
+    answers: Vec<Answer>,
+    date: impl Fn() -> String + Send + Sync + 'static,
+) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let (answers, date) = (Arc::new(Mutex::new(answers)), Arc::new(date));
+    let connections = Arc::<AtomicUsize>::default();
+    let accepted = Arc::clone(&connections);
     thread::spawn(move || {
         for stream in listener.incoming() {
+            accepted.fetch_add(1, Ordering::Relaxed);
             let (answers, date) = (Arc::clone(&answers), Arc::clone(&date));
             // The client may go away at any time.
             thread::spawn(move || serve(stream.unwrap(), &answers, &*date));
         }
     });
-    address
+    (address, connections)
 }
 
 fn serve(mut stream: TcpStream, answers: &Mutex<Vec<Answer>>, date: &dyn Fn() -> String) -> io::Result<()> {

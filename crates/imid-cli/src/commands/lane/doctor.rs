@@ -85,6 +85,11 @@ const MOST_NEAREST_MS: u64 = 1_000;
 /// If a space was created or recovered to begin further ahead of the clock, it is reported: longer than a horizon and a wrong clock explain.
 const MOST_FLOOR_MS: u64 = 120_000;
 
+/// What to do about records that were lost, in order.
+const LOST: &str = "(1) stop all processes; (2) restore the newest backup, and run `imid lane recover --horizon H --max-skew S`; (3) \
+                    without a backup, `imid lane create --bits N --horizon H --max-skew S`, which starts past everything that may have \
+                    been minted, never with --first; (4) start the processes";
+
 /// What was found: lines for people, each with a label, the members of the JSON object, and what to change.
 #[derive(Default)]
 struct Findings {
@@ -210,13 +215,18 @@ impl Doctor {
         }
         if !has_space {
             let name = &self.space.name;
-            found.say("space", format_args!("{name} is not in this register; the first process creates it"));
+            found.say("space", format_args!("{name} is not in this register"));
+            if !undescribed(&records).contains(name.as_str()) {
+                found.change(format_args!(
+                    "there is no space {name}. If it was ever used, its records were lost: {LOST}. Only if nothing has ever minted in it: \
+                     `imid lane create --first --bits N`"
+                ));
+            }
         }
         found.set("spaces", objects);
         for name in undescribed(&records) {
             found.change(format_args!(
-                "the space {name} has lanes and no record {name}/meta that describes them, so no process can start: it was \
-                 deleted or lost, see `imid lane create`"
+                "the space {name} has lanes and no record {name}/meta that describes them, so no process can start: {LOST}"
             ));
         }
         let segments = records.iter().filter(is_segment).count();

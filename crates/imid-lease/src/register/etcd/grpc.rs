@@ -39,7 +39,8 @@ pub(super) struct Client {
     requests: SendRequest<Bytes>,
     /// The scheme and the address.
     base: String,
-    token: Option<HeaderValue>,
+    /// What all calls send.
+    pub(super) token: Option<HeaderValue>,
 }
 
 impl Client {
@@ -53,14 +54,6 @@ impl Client {
         // The task ends with the connection, and the calls have its errors.
         tokio::spawn(async { _ = connection.await });
         Ok(Self { requests, base, token: None })
-    }
-
-    /// Sends a token with all calls from now on.
-    pub(super) fn set_token(&mut self, token: &str) -> Result<(), Failure> {
-        let mut token = HeaderValue::from_str(token)?;
-        token.set_sensitive(true);
-        self.token = Some(token);
-        Ok(())
     }
 
     /// Calls a method, such as `KV/Range`.

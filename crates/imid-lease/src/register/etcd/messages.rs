@@ -31,6 +31,8 @@ impl RangeRequest {
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct RangeResponse {
+    #[prost(message, optional, tag = "1")]
+    pub(super) header: Option<ResponseHeader>,
     #[prost(message, repeated, tag = "2")]
     pub(super) pairs: Vec<KeyValue>,
 }
@@ -95,6 +97,8 @@ pub(super) struct PutRequest {
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct TxnResponse {
+    #[prost(message, optional, tag = "1")]
+    pub(super) header: Option<ResponseHeader>,
     #[prost(bool, tag = "2")]
     pub(super) succeeded: bool,
 }
