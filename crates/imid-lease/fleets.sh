@@ -6,12 +6,13 @@
 #   crates/imid-lease/fleets.sh [PROCESSES [BITS [STORE [LOAD]]]]    1,000 processes on 1,024 lanes of PostgreSQL, if not said otherwise
 # LOAD is the number of other processes that compute all the time, 0 by default. Of each phase it prints the processor time of the
 # server, of the fleet and of the load, until all mint. STORE is postgres, pgbouncer (PostgreSQL behind it, in transaction mode, with
-# 20 connections) or etcd. PostgreSQL's passwords are SCRAM's. PgBouncer's server_login_retry is 1 s: by default it refuses all
+# 20 connections), etcd, or etcd-users (etcd with a user, which all log in as; each login takes 60 ms of etcd). PostgreSQL's passwords are SCRAM's. PgBouncer's server_login_retry is 1 s: by default it refuses all
 # clients for 15 s after a login at the server has failed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 count=${1:-1000} bits=${2:-10} store=${3:-postgres} load=${4:-0}
 server=${store/pgbouncer/postgres}
+server=${server/-users/}
 if [ -z "${IMID_SERVICES:-}" ]; then
   cargo build --quiet --release -p imid-lease --example figures --features "$server"
   [ "$store" != pgbouncer ] || ci/services.sh install pgbouncer
@@ -25,6 +26,15 @@ url=${!url}
 # A server that was made with MD5 takes SCRAM's passwords too.
 if [ "$server" = postgres ]; then
   psql -XAtqc "SET password_encryption = 'scram-sha-256'; ALTER ROLE imid PASSWORD 'imid-secret'" "$url"
+fi
+
+# All processes have one user.
+if [ "$store" = etcd-users ]; then
+  address=${url#*://} address=${address#*@}
+  for request in 'user/add {"name":"root","password":"imid-secret"}' 'user/grant {"user":"root","role":"root"}' 'enable {}'; do
+    curl -sf -X POST "http://$address/v3/auth/${request%% *}" -d "${request#* }" >/dev/null
+  done
+  url=etcd://root:imid-secret@$address
 fi
 
 # Puts PgBouncer in front of PostgreSQL, on the next port that is free.

@@ -94,6 +94,22 @@ fn the_alerts_and_the_dashboard_have_the_metrics_of_the_crate() {
     assert_eq!(of_the_alerts, metrics_of(LEASES));
 }
 
+/// Who is paged at night follows the link.
+#[test]
+fn each_alert_has_a_section_on_the_page_for_those_on_call() {
+    let page = include_str!("../../../docs/ONCALL.md");
+    let rules = include_str!("../../../deploy/alerts.yml").split("- alert: ").skip(1);
+    let rules: Vec<_> = rules.map(|rule| rule.split_once('\n').expect("a rule")).collect();
+    assert!(rules.len() > 10, "{}", rules.len());
+    for (name, rule) in &rules {
+        let anchor = format!("docs/ONCALL.md#{}\n", name.to_lowercase());
+        assert!(rule.contains("runbook_url: ") && rule.contains(&anchor), "{name} has no link to its section");
+        assert!(page.contains(&format!("\n## {name}\n")), "{name} has no section");
+    }
+    let sections = page.lines().filter_map(|line| line.strip_prefix("## ImidLease"));
+    assert_eq!(sections.count(), rules.len(), "a section of an alert that is gone");
+}
+
 #[test]
 fn the_manifests_fit_together() {
     let load = |text: &str| YamlLoader::load_from_str(text).expect("YAML");

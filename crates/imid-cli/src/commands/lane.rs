@@ -60,7 +60,7 @@ enum Action {
     Create(Create),
     /// Change the number of lanes
     ///
-    /// It is refused while processes renew their lanes. Stop them, and start them with the new number.
+    /// It watches the lanes that are held for half of their longest horizon, and is refused if one is renewed. Stop them, and start them with the new number.
     Resize(Resize),
     /// Report what a register promises, how fast it is, whose clock is wrong, and what to change
     Doctor(doctor::Doctor),
@@ -201,7 +201,7 @@ impl Args {
             Action::Release(args) => args.release(out, report),
             Action::Recover(args) => args.recover(out, report),
             Action::Create(args) => args.create(out),
-            Action::Resize(args) => args.resize(out, report),
+            Action::Resize(args) => args.resize(out),
             Action::Doctor(args) => args.run(out),
         }
     }
@@ -376,12 +376,9 @@ impl Create {
 }
 
 impl Resize {
-    fn resize(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
+    fn resize(&self, out: &mut Out) -> Result<(), Stop> {
         let mut register = self.space.open(open_url)?;
         let when = if self.stop_holders { ResizeIf::Forced } else { ResizeIf::Unused };
-        if !self.stop_holders {
-            report.note("watching the lanes that are held for half of the longest horizon");
-        }
         let resized = admin::resize(&mut *register, &self.space.name, self.bits, when);
         let meta = resized.map_err(|error| match stop(&error) {
             Stop::Error(message) if error.is_in_use() => Stop::Error(
