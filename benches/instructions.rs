@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use imid::clock::ManualClock;
 use imid::generator::Builder;
-use imid::{Generator, MessageId, SessionTag};
+use imid::{AfterOptions, Generator, MessageId, SessionTag};
 
 use callgrind::{Case, repeat};
 
@@ -23,7 +23,7 @@ const TAG: SessionTag = match SessionTag::from_u32((1 << 26) - 1) {
     Err(_) => unreachable!(),
 };
 
-const CASES: [Case; 5] = [
+const CASES: [Case; 4] = [
     ("generate", |calls| {
         let ids = unlimited().clock(clock()).build().expect("settings that fit");
         repeat(calls, || ids.generate(black_box(TAG)));
@@ -36,18 +36,9 @@ const CASES: [Case; 5] = [
             ids.generate(black_box(TAG))
         });
     }),
-    ("generate_after an ID of the past", |calls| {
-        let ids = unlimited().clock(clock()).build().expect("settings that fit");
-        repeat(calls, || ids.generate_after(black_box(Some(MessageId::MIN)), black_box(TAG)));
-    }),
-    ("generate_after an ID that is ahead, each time", |calls| {
-        let ids = unlimited().max_skew(Duration::MAX).clock(clock()).build().expect("settings that fit");
-        let mut last = None;
-        repeat(calls, || {
-            let next = ids.generate_after(black_box(last), black_box(TAG)).expect("an ID");
-            last = MessageId::from_u128(next.to_u128() + (1 << 26)).ok();
-            next
-        });
+    ("MessageId::after_with", |calls| {
+        let options = AfterOptions { random: 7, limit: AfterOptions::LIMIT };
+        repeat(calls, || MessageId::after_with(black_box(Some(MessageId::MIN)), black_box(TAG), 1, black_box(options)));
     }),
     ("fill of 64 IDs", |calls| {
         let ids = unlimited().clock(clock()).build().expect("settings that fit");

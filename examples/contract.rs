@@ -10,7 +10,7 @@ use std::io::{self, BufRead, Write};
 
 use imid::clock::{Clock, ClockError};
 use imid::generator::{GenerateError, Lane, ObserveError};
-use imid::{Generator, MessageId, SessionTag};
+use imid::{AfterOptions, Generator, MessageId, SessionTag};
 
 type Ids = Generator<&'static Readings>;
 type Answer = Result<String, Box<dyn Error>>;
@@ -48,6 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 Err(refused) => refused.to_string(),
             },
             "fork" => fork()?,
+            "after" => after(&words)?,
             _ => answer(ids.as_ref().ok_or("expected `new` first")?, call, &words)?,
         };
         writeln!(stdout, "{answer}")?;
@@ -80,6 +81,18 @@ fn build(clock: &'static Readings, settings: &[&str]) -> Result<Ids, Box<dyn Err
     builder.clock(clock).build().map_err(|error| if error.is_lane() { "refused lane".into() } else { error.into() })
 }
 
+fn after(words: &[&str]) -> Answer {
+    let [last, tag, now, r, q, limit] = words else { return Err("after needs 6 words".into()) };
+    let last = if *last == "none" { None } else { Some(last.parse()?) };
+    let limit = Duration::from_millis(limit.parse()?);
+    let options = AfterOptions { random: q.parse::<u32>()? << 12 | r.parse::<u32>()?, limit };
+    let id = MessageId::after_with(last, SessionTag::from_u32(tag.parse()?)?, now.parse()?, options);
+    Ok(id.map_or_else(
+        |error| format!("refused {}", if error.is_skew() { "skew" } else { "end" }),
+        |id| format!("ok {id}"),
+    ))
+}
+
 fn answer(ids: &Ids, call: &str, words: &[&str]) -> Answer {
     let word = |at: usize| words.get(at).copied().ok_or_else(|| format!("{call} needs {} words", at + 1));
     let done = |seen: Result<(), ObserveError>| seen.map_or_else(|error| unseen(&error), |()| "ok".into());
@@ -90,11 +103,6 @@ fn answer(ids: &Ids, call: &str, words: &[&str]) -> Answer {
                 |error| refused(&error),
                 |run| iter::once("ok".into()).chain(run.map(|id| format!(" {id}"))).collect(),
             ))
-        }
-        "after" => {
-            let last = if word(0)? == "none" { None } else { Some(word(0)?.parse()?) };
-            let id = ids.generate_after(last, SessionTag::from_u32(word(1)?.parse()?)?);
-            Ok(id.map_or_else(|error| refused(&error), |id| format!("ok {id}")))
         }
         "observe" if words.len() > 1 => {
             Ok(done(ids.observe_limited(word(0)?.parse()?, Duration::from_millis(word(1)?.parse()?))))
@@ -122,7 +130,6 @@ fn refused(error: &GenerateError) -> String {
         _ if error.is_rollback() => "rollback",
         _ if error.is_ceiling() => "ceiling",
         _ if error.is_exhausted() => "end",
-        _ if error.is_skew() => "skew",
         _ => "overload",
     };
     error.retry_after().map_or(format!("refused {kind}"), |wait| format!("refused {kind} {}", wait.as_millis()))

@@ -17,7 +17,6 @@ BOOLEAN = {"type": "boolean"}
 NUMBERS = {"type": "array", "items": NUMBER}
 STRINGS = {"type": "array", "items": STRING}
 LISTS = {"type": "array", "items": STRINGS}
-FLAGS = {"type": "array", "items": BOOLEAN}
 SPAN = NUMBERS | {"minItems": 2, "maxItems": 2}
 STEPS = {"type": "array", "items": {"$ref": "#/$defs/step"}}
 
@@ -77,19 +76,19 @@ FILES = {
     ),
     "generator": (
         [
-            (STRING, "name call refused statistic event"),
-            (NUMBER, "from milliseconds least values seeds follow generators processes"),
+            (STRING, "name call refused statistic event id last_id"),
+            (NUMBER, "from milliseconds least values seeds follow again generators processes tag now r q limit"),
             (STRINGS, "rules new"),
             (SPAN, "first last retry repeat ms chi_squared equal most_frequent"),
             (BOOLEAN, "next"),
             (LISTS, "before"),
-            (FLAGS, "after"),
             (STEPS, "steps"),
         ],
         {
             "cases": "name rules steps",
-            "statistics": "name rules statistic from new? before? after? event? milliseconds? chi_squared? equal? least? values? seeds? most_frequent? generators? processes?",
-            "step": "call refused? retry? follow? first? last? repeat? ms? next?",
+            "statistics": "name rules statistic from new? before? event? milliseconds? chi_squared? equal? least? values? seeds? most_frequent? generators? processes?",
+            "step": "call refused? retry? follow? again? first? last? repeat? ms? next?",
+            "after": "name rules last_id? tag now r q limit id? refused?",
         },
     ),
     "lease": (

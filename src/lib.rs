@@ -52,7 +52,7 @@
 //!
 //! **Order**: the IDs of a generator strictly increase, over all sessions with one stripe and per session with more. After
 //! [`observe`](Generator::observe), new IDs sort after the observed ID of another host as well. In a room in which several
-//! hosts post, [`generate_after`](Generator::generate_after) mints an ID that sorts after the room's last one.
+//! hosts post, [`MessageId::after`] makes an ID that sorts after the room's last one.
 //!
 //! **Uniqueness**: the IDs of one generator are unique. Two generators that share no state can mint equal IDs only for
 //! the same millisecond, spin, type and hash:
@@ -91,10 +91,9 @@
 //! | the clock steps back by s, at most `max_rollback` (1 h) | s + 1 ms | 2 × s |
 //! | the same, with r IDs/ms in a stripe, more than 2,048 | s + 2 ms | s / (1 - r/4096) |
 //! | overload while it is behind by a step of s | s + `max_lead` | 2 × s, or the lead |
-//! | the clock repeats steps forward and back, and stays within s of the true time | 2 × s | 4 × s |
+//! | the clock repeats steps forward and back, and stays within s of the true time | 3 × s | 6 × s |
 //! | [`observe`](Generator::observe) of an ID that is a ahead, at most `max_skew` (5 s) | a + 21 ms | 2 × a |
 //! | [`observe_limited`](Generator::observe_limited) with a limit | the limit + 21 ms | twice the limit |
-//! | [`generate_after`](Generator::generate_after) an ID that is a ahead, at most `max_skew`; only sessions of the room's stripe | a + 6 ms | a if no session of the stripe mints, 2 × a under load |
 //! | a [`floor`](generator::Builder::floor) that is f ahead, at most `max_rollback` (1 h) | f + 21 ms | 2 × f |
 //! | a fork of a process whose IDs are p ahead | p + 21 ms | 2 × p |
 //!
@@ -113,7 +112,7 @@
 //! | strict order per session, n × 4,096 IDs/ms, threads that do not contend | [`Generator::striped`] |
 //! | the fastest clock | a [`clock::TickClock`] in the [`builder`](Generator::builder) |
 //! | many IDs of one session in one call | [`batch`](Generator::batch), [`fill`](Generator::fill) |
-//! | several hosts that post in one room, in room order | [`generate_after`](Generator::generate_after) the room's last ID |
+//! | several hosts, each message stored in a transaction that has locked its room's row | [`MessageId::after`] the room's last ID |
 //! | replies that sort after their questions across hosts | [`observe`](Generator::observe) |
 //! | several hosts that mint for one session | [`lane`](generator::Builder::lane), or the crate `imid-lease` |
 //! | after a crash, no ID that is already stored | [`floor`](generator::Builder::floor) with the greatest stored ID |

@@ -70,29 +70,6 @@ impl Shape {
         1 << self.counter_bits
     }
 
-    /// Returns the tick of an expanded stamp.
-    #[inline]
-    pub(crate) const fn tick_of(&self, expanded: u64) -> u64 {
-        expanded >> (self.counter_bits + self.lane_bits)
-    }
-
-    /// Returns the least compact stamp that is greater than this expanded one, of any lane.
-    #[inline]
-    pub(crate) const fn least_after(&self, expanded: u64) -> u64 {
-        if self.is_dense() {
-            return expanded + 1;
-        }
-        let tick = self.tick_of(expanded);
-        let lane = (expanded >> self.counter_bits) & ((1 << self.lane_bits) - 1);
-        if lane < self.lane {
-            self.first_of(tick)
-        } else if lane == self.lane {
-            (self.first_of(tick) | self.counter(expanded)) + 1
-        } else {
-            self.first_of(tick + 1)
-        }
-    }
-
     #[inline]
     const fn counter(&self, compact: u64) -> u64 {
         compact & (self.capacity() - 1)

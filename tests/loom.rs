@@ -381,57 +381,17 @@ fn no_thread_mints_below_a_new_ceiling_with_an_old_floor() {
     });
 }
 
-/// The same for a thread that moves the stripe after an ID: the stamp that it moves to is past the old ceiling and below the new floor.
-#[test]
-fn no_thread_moves_a_stripe_between_an_old_ceiling_and_a_new_floor() {
-    model(1, || {
-        let ids = Arc::new(narrow().ceiling_ms(T + 1).clock(clock(T)).build().unwrap());
-        ids.generate(session(0)).unwrap();
-        let other = Arc::clone(&ids);
-        let after = MessageId::last_at(T + 1).unwrap();
-        let thread = thread::spawn(move || other.generate_after(Some(after), session(0)).ok());
-        ids.raise_floor(MessageId::last_at(T + 2).unwrap());
-        ids.raise_ceiling_ms(T + 9);
-        let late = thread.join().unwrap();
-        assert!(late.is_none_or(|late| ms(late) >= 3), "{late:?}");
-    });
-}
-
-/// The same for a plain call of a stripe that was moved: it mints past the end of the window, by the stripe's own limit.
-#[test]
-fn no_thread_mints_of_a_moved_stripe_between_an_old_ceiling_and_a_new_floor() {
-    model(1, || {
-        let ids = Arc::new(narrow().ceiling_ms(T + 9).clock(clock(T)).build().unwrap());
-        // Its next stamps are past the clock's limit, and the last ones below the ceiling.
-        let after = MessageId::last_at(T + 7).unwrap();
-        let mut last = ids.generate_after(Some(after), session(0)).unwrap();
-        while let Ok(next) = ids.generate(session(0)) {
-            last = next;
-        }
-        assert_eq!(ms(last), 8);
-        let other = Arc::clone(&ids);
-        let thread = thread::spawn(move || other.generate(session(0)).ok());
-        ids.raise_floor(MessageId::last_at(T + 10).unwrap());
-        ids.raise_ceiling_ms(T + 19);
-        let late = thread.join().unwrap();
-        assert!(late.is_none_or(|late| ms(late) >= 11), "{late:?}");
-    });
-}
-
 /// No thread mints at the ceiling by the shortest way: with an addition that others may have come before.
-fn mint_at_the_ceiling(after: Option<MessageId>) {
-    model(2, move || {
+#[test]
+fn no_thread_mints_at_the_ceiling() {
+    model(2, || {
         let ids = Arc::new(narrow().ceiling_ms(T + 1).clock(clock(T)).build().unwrap());
         let first = ids.generate(session(0)).unwrap();
         let other = Arc::clone(&ids);
-        let mint = move |ids: &Generator<_, 1>| match after {
-            None => ids.generate(session(0)),
-            after => ids.generate_after(after, session(0)),
-        };
-        let thread = thread::spawn(move || mint(&other));
-        let mut all = vec![Ok(first), mint(&ids)];
+        let thread = thread::spawn(move || other.generate(session(0)));
+        let mut all = vec![Ok(first), ids.generate(session(0))];
         ids.clock().set(T + 1);
-        all.push(mint(&ids));
+        all.push(ids.generate(session(0)));
         all.push(thread.join().unwrap());
         let (minted, refused): (Vec<_>, Vec<_>) = all.into_iter().partition(Result::is_ok);
         let minted: Vec<_> = minted.into_iter().map(Result::unwrap).collect();
@@ -439,16 +399,6 @@ fn mint_at_the_ceiling(after: Option<MessageId>) {
         assert!(refused.iter().all(|seen| seen.is_err_and(GenerateError::is_ceiling)));
         assert_distinct(minted);
     });
-}
-
-#[test]
-fn no_thread_mints_at_the_ceiling() {
-    mint_at_the_ceiling(None);
-}
-
-#[test]
-fn no_thread_mints_at_the_ceiling_after_an_id_of_the_past() {
-    mint_at_the_ceiling(Some(id_at(T - 1)));
 }
 
 /// Each ID is either refused, or at most the end that the close returned.
@@ -494,24 +444,22 @@ fn a_close_returns_an_end_past_what_is_minted_below_a_new_ceiling() {
 /// The same where a call that is refused has published the new ceiling, and an addition is the first step that depends on it.
 #[test]
 fn a_close_returns_an_end_past_what_an_addition_took_below_a_new_ceiling() {
-    for after in [None, MessageId::last_at(T).ok()] {
-        model(2, move || {
-            let ids = narrow().max_lead(Duration::from_millis(1)).ceiling_ms(T + 1).clock(clock(T)).build().unwrap();
-            let ids = Arc::new(ids);
-            // All stamps below the old ceiling.
-            ids.batch(session(0), 2).unwrap().for_each(drop);
-            let other = Arc::clone(&ids);
-            let thread = thread::spawn(move || {
-                other.raise_ceiling_ms(T + 9);
-                assert!(other.batch(session(0), 3).is_err(), "more than the lead");
-                other.generate_after(after, session(0))
-            });
-            let end = ids.close().unwrap();
-            if let Ok(id) = thread.join().unwrap() {
-                assert!(id.timestamp_ms() < end, "{id:?} after {end}");
-            }
+    model(2, || {
+        let ids = narrow().max_lead(Duration::from_millis(1)).ceiling_ms(T + 1).clock(clock(T)).build().unwrap();
+        let ids = Arc::new(ids);
+        // All stamps below the old ceiling.
+        ids.batch(session(0), 2).unwrap().for_each(drop);
+        let other = Arc::clone(&ids);
+        let thread = thread::spawn(move || {
+            other.raise_ceiling_ms(T + 9);
+            assert!(other.batch(session(0), 3).is_err(), "more than the lead");
+            other.generate(session(0))
         });
-    }
+        let end = ids.close().unwrap();
+        if let Ok(id) = thread.join().unwrap() {
+            assert!(id.timestamp_ms() < end, "{id:?} after {end}");
+        }
+    });
 }
 
 /// Of two threads that reach the ceiling together, one can take the stamp at it and drop it. The end is the last ID all the same.
@@ -543,66 +491,5 @@ fn a_time_that_moves_during_a_call_refuses_nothing() {
         ids.generate(session(0)).unwrap();
         thread.join().unwrap();
         assert_eq!(ids.stats().refused, 0);
-    });
-}
-
-fn id_at(timestamp_ms: u64) -> MessageId {
-    MessageId::try_from_parts(IdParts { timestamp_ms, spin: 0, session_tag: session(7) }).unwrap()
-}
-
-/// Two threads mint after IDs of another host, and a third one as always, while the clock ticks: nothing is refused, although the
-/// lead of the clock is used up, and each ID comes after the one that it was asked to follow.
-#[test]
-fn a_stripe_is_moved_while_others_mint() {
-    model(1, || {
-        let ids = Arc::new(narrow().max_lead(Duration::from_millis(4)).clock(clock(T)).build().unwrap());
-        let after = |ahead| {
-            let ids = Arc::clone(&ids);
-            move || {
-                let next = ids.generate_after(Some(id_at(T + ahead)), session(0)).unwrap();
-                assert!(id_at(T + ahead) < next);
-                next
-            }
-        };
-        let threads = [thread::spawn(after(9)), thread::spawn(after(8))];
-        ids.clock().set(T + 1);
-        let mut all = vec![ids.generate(session(0)).unwrap()];
-        all.extend(threads.into_iter().map(|thread| thread.join().unwrap()));
-        let last = ids.generate(session(0)).unwrap();
-        assert!(all.iter().all(|id| *id < last));
-        all.push(last);
-        assert_distinct(all);
-        assert_eq!(ids.stats().refused, 0);
-    });
-}
-
-/// No thread mints at the ceiling, whichever way it takes.
-#[test]
-fn no_thread_is_moved_past_the_ceiling() {
-    model(2, || {
-        let ids = Arc::new(narrow().ceiling_ms(T + 9).clock(clock(T)).build().unwrap());
-        let other = Arc::clone(&ids);
-        let thread = thread::spawn(move || other.generate_after(Some(id_at(T + 8)), session(0)));
-        let seen = [ids.generate_after(Some(id_at(T + 8)), session(0)), thread.join().unwrap()];
-        let minted: Vec<_> = seen.into_iter().flatten().collect();
-        // Of its two stamps the first one is not after the ID.
-        assert!(minted.len() == 1 && minted.iter().all(|id| ms(*id) == 8), "{seen:?}");
-        assert!(seen.iter().flat_map(|seen| seen.err()).all(GenerateError::is_ceiling));
-    });
-}
-
-/// A generator is closed while a thread moves a stripe. The end is after what the thread gets.
-#[test]
-fn a_close_returns_an_end_past_a_moved_stripe() {
-    model(2, || {
-        let ids = Arc::new(narrow().clock(clock(T)).build().unwrap());
-        ids.generate(session(0)).unwrap();
-        let other = Arc::clone(&ids);
-        let thread = thread::spawn(move || other.generate_after(Some(id_at(T + 2_000)), session(0)));
-        let end = ids.close().unwrap();
-        match thread.join().unwrap() {
-            Ok(id) => assert!(id.timestamp_ms() < end, "{id:?} after {end}"),
-            Err(error) => assert!(error.is_closed()),
-        }
     });
 }

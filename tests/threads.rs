@@ -235,31 +235,6 @@ fn what_one_thread_observed_comes_before_what_another_mints() {
     });
 }
 
-/// Every other call is after an ID of another host, near or far; the rest are plain. All threads share the sessions.
-fn after_far_ids<C: Clock + Sync, const STRIPES: usize>(ids: &Generator<C, STRIPES>) {
-    let at = AtomicU64::new(0);
-    let keys = mint(ids, 4, |index, keys| {
-        let call = at.fetch_add(1, Ordering::Relaxed);
-        let near = ids.generate(session(index)).unwrap();
-        keys.push(key(near, index));
-        // Up to a millisecond ahead, and once in a while up to 3 s.
-        let far = if call.is_multiple_of(1_000) { 3_000 << 38 } else { 1 << 38 };
-        let last = MessageId::from_u128(near.to_u128() + u128::from(call) * 0x9e37_79b9 % far).unwrap();
-        let next = ids.generate_after(Some(last), session(index)).unwrap();
-        assert!(last < next);
-        keys.push(key(next, index));
-    });
-    assert_distinct(keys);
-}
-
-#[test]
-fn threads_that_mint_after_ids_of_other_hosts_mint_no_id_twice_and_in_order() {
-    let far = || unlimited().max_skew(Duration::MAX).lane(Lane { index: 5, bits: 4 });
-    after_far_ids(&far().build().unwrap());
-    after_far_ids(&far().stripes::<64>().build().unwrap());
-    after_far_ids(&unlimited().max_skew(Duration::MAX).stripes::<64>().clock(ManualClock::new(T)).build().unwrap());
-}
-
 /// Two threads take the last stamp of the limit at one time. One of them has it, and the other one is refused: the stamp that it takes
 /// is compared with the limit once more.
 #[test]

@@ -13,7 +13,7 @@ LAST = 2**42 - 1
 TAG, OTHER = 16549227, 7
 HOUR = 3600000
 
-cases = []
+cases, afters = [], []
 
 
 def case(name, rules, *steps):
@@ -70,10 +70,10 @@ def skew(wait):
     return refused("skew", wait)
 
 
-def after(ms, first=None, spin=4095, tag=TAG, **more):
-    """`first` is the millisecond of the ID."""
-    last = "none" if ms is None else text(ms, spin)
-    return {"call": f"after {last} {tag}"} | ({} if first is None else {"first": span(first)}) | more
+def after(name, rules, last, now, r, q, expected, tag=TAG, limit=86400000):
+    """`last` is a millisecond and a spin, or None; `expected` likewise, or the kind of the refusal."""
+    row = {"name": name, "rules": rules.split()} | ({"last_id": text(*last)} if last else {}) | {"tag": tag, "now": now, "r": r, "q": q, "limit": limit}
+    afters.append(row | ({"refused": expected} if isinstance(expected, str) else {"id": text(*expected, tag)}))
 
 
 def floor(ms):
@@ -132,7 +132,7 @@ case("the reading in the place of a dropped one fails", "2.1 2.6", clock(T), new
 case("a reading is checked as long as none was believed, here after none", "2.2", clock(None), new(), not_minted("clock"), clock(T + 86400000, T), mint((T, T + 1)))
 case("a reading is checked as long as none was believed, here after a refused one", "2.2", clock(T - 100), new(floor=T, max_rollback=70), not_minted("rollback", 29), clock(T + 86400000, T), mint((T, T + 16)))
 case("the second look decides the kind of the refusal", "2.5", clock(T), new(max_lead=2, max_rollback=70, **SMALL), mint(T), clock(None, T - 77), not_minted("rollback", 7), clock(T - 77, None), not_minted("clock"),
-     clock(T), burst((31, 47)), clock(T, T - 77), not_minted("rollback", 7), clock(T, None), not_minted("clock"), observe(T + 9000, refused="clock"), clock(T, None), after(T + 9000, **refused("clock")))  # fmt: skip
+     clock(T), burst((31, 47)), clock(T, T - 77), not_minted("rollback", 7), clock(T, None), not_minted("clock"), observe(T + 9000, refused="clock"))  # fmt: skip
 case("an observation with a clock that has no reading", "2.1", clock(T), new(), mint(T), clock(None), observe(T + 9, refused="clock"), clock(T), mint((T, T + 1)))
 for wild in (T + 1001, T + 59000, T + 86400000, LAST):
     case(f"one reading is {wild - T} ms ahead", "2.3", clock(T), new(), mint(T), clock(wild, T + 1), mint((T, T + 2)), *(mint((T, T + 2)) for _ in range(9)))
@@ -157,7 +157,6 @@ case("one reading fails, and one is a day ahead", "2.5", clock(T), new(), mint(T
 case("one reading is back, and one is a day ahead", "2.6", clock(T), new(), mint(T), clock(T - 5, T + 86400000, T + 1), mint((T, T + 2)), mint((T, T + 2)))
 case("two readings are back, and the second counts", "2.6", clock(T), new(), mint(T), clock(T - 10, T - 50), mint((T, T + 1)), clock(T - 30), mint((T + 10, T + 11)))
 case("one reading beside a floor fails", "2.5", clock(T), new(), mint(T), clock(None, T + 400), floor(T + 1000), clock(T + 600), mint((T + 1100, T + 1118)))
-case("after an ID, too far ahead is found twice before it is said", "2.5", clock(T), new(max_skew=50), mint(T), clock(T, T + 40), after(T + 90, T + 91))
 case("overload is found twice before it is said", "2.5", clock(T), new(max_lead=2, **SMALL), burst((33, 48)), clock(T, T + 10), mint(T + 10))
 case("too far ahead is found twice before it is said", "2.5", clock(T), new(max_skew=50), mint(T), clock(T, T + 40), observe(T + 90), mint((T + 91, T + 104)))
 
@@ -204,6 +203,19 @@ case("a clock that repeats a step leads by two steps at most", "3.5", clock(T), 
 case("a clock that has two times, and was ahead of both before", "3.5", clock(T + 1000), new(), mint(T + 1000),
      *(step for turn in range(50) for step in (
          clock(T + turn), mint((T + turn, T + turn + 2001)), clock(T + turn + 400), mint((T + turn + 400, T + turn + 2401)))))  # fmt: skip
+case("a clock that swings by two readings after a step back", "3.5", clock(T), new(), mint(T), clock(T - 1000), mint((T, T + 1)),
+     *(step for _ in range(12) for offset in (-600, -200, -1000) for step in (clock(T + offset), mint((T, T + 1001)))))  # fmt: skip
+case("a clock that steps back again past its greatest reading", "3.5", clock(T), new(), mint(T), clock(T - 1000), mint((T, T + 1)),
+     *(step for turn in range(1, 8) for offset in (-900, -500, -100, 100 * turn) for step in (
+         clock(T + offset), mint((T, T + max(0, 100 * turn) + 1000 + turn * 100 + 1)))))  # fmt: skip
+for seed in range(3):
+    steps, top, greatest, number = [], T, 0, seed
+    for at in range(300):
+        number = (number * 1103515245 + 12345) % 2**31
+        now = T - 2000 + at + (number >> 16) % 1001
+        top, greatest = max(top, now), max(greatest, top - now)
+        steps += [clock(now), mint((now, max(top, now) + greatest + 1))]
+    case(f"a clock that errs by half a second to both sides, {seed}", "3.5", clock(T), new(), mint(T), *steps)
 case("steps of 1 ms, ten times a second", "3.5", clock(T), new(), mint(T),
      *(step for turn in range(60) for step in (
          clock(T + 100 * turn + 100), mint((T + 100 * turn + 100, T + 100 * turn + 102)), clock(T + 100 * turn + 99), mint((T + 100 * turn + 99, T + 100 * turn + 103)))))  # fmt: skip
@@ -239,9 +251,6 @@ case("a step back grants its length until the clock is past its greatest reading
      mint((T, T + 16)), clock(T), burst((28 * 16, 29 * 16 + 16), 1, last=T + 53), not_minted("overload", 1))  # fmt: skip
 case("past its greatest reading the clock grants what full load took", "4.4", clock(T), new(max_lead=3, **SMALL), mint(T), clock(T - 50), burst((32, 64), (1, 4), last=T + 3), clock(T + 1),
      burst(64, 1, last=T + 7), clock(T + 2), burst(16, 1, last=T + 8))  # fmt: skip
-case("what minting after an ID took is no full load", "4.5", clock(T), new(max_lead=3, **SMALL), mint(T), clock(T - 50), mint((T, T + 1)), after(T + 100, T + 101), clock(T + 1), burst((47, 64), (1, 2), last=T + 104))
-case("full load past a mint after an ID keeps the lead of a step", "4.5", clock(T), new(max_lead=3, **SMALL), mint(T), clock(T - 50), mint((T, T + 1)), after(T + 100, T + 101), clock(T - 20),
-     burst((18 * 16, 19 * 16), (1, 2), last=T + 119), clock(T + 1), burst(160, (1, 2), last=T + 129))  # fmt: skip
 case("without full load a step leaves no lead when the clock has caught up", "4.4", clock(T), new(max_lead=3, **SMALL), mint(T), clock(T - 50), mint((T, T + 1)),
      clock(T + 60), mint(T + 60), burst((47, 63), 1, last=(T + 60, T + 63)))  # fmt: skip
 case("no IDs", "5.1", clock(T), new(), mint(n=0), mint(T), mint(n=0))
@@ -250,12 +259,12 @@ case("the longest run", "5.3", clock(T), new(max_lead=3, **SMALL), not_minted("r
 case("the longest run of the default lead", "5.3", clock(T), new(), not_minted("run", n=4096002), not_minted("run", n=2**53 - 1), mint(T))
 case("a run is refused whole", "5.5 5.6", clock(T), new(max_lead=3, **SMALL), mint(T, n=40), not_minted("overload", (1, 4), n=40, follow=T), clock(T + 3), mint())
 case("a run that waits for its place", "5.6", clock(T), new(max_lead=3, **SMALL), burst((49, 64), 1), not_minted("overload", (2, 4), n=49, follow=T))
-case("overload names the least wait", "5.6", clock(T), new(max_lead=50, **SMALL), burst((801, 816), 1), clock(T + 10), mint(), clock(T), burst((0, 160), (1, 12)))
-case("overload after a step back names the wait at half speed", "5.6", clock(T), new(max_lead=100, **SMALL), mint(T, n=1600), clock(T - 1000), mint(),
-     not_minted("overload", (1, 1000), n=1500, follow=T - 1000))  # fmt: skip
-case("overload after an observed ID names the wait at half speed", "5.6 4.2", clock(T), new(max_lead=10, **SMALL), mint(T), observe(T + 2000),
-     mint((T + 2001, T + 2017)), burst((4 * 16, 5 * 16 - 1), (1, 16)), not_minted("overload", (1, 16), follow=T))  # fmt: skip
-case("the least wait is one that half speed would take past the ceiling", "5.6", clock(T), new(max_lead=50, ceiling=T + 100, **SMALL), mint(T), observe(T + 40), not_minted("overload", (41, 51), n=720),
+case("overload names no more than the wait", "5.6", clock(T), new(max_lead=50, **SMALL), burst((801, 816), 1), clock(T + 10), mint(), clock(T), burst((0, 160), (1, 12)))
+case("overload after a step back", "5.6", clock(T), new(max_lead=100, **SMALL), mint(T, n=1600), clock(T - 1000), mint(),
+     not_minted("overload", (1, 1000), n=1500, follow=T - 1000, again=12))  # fmt: skip
+case("overload after an observed ID", "5.6 4.2", clock(T), new(max_lead=10, **SMALL), mint(T), observe(T + 2000),
+     mint((T + 2001, T + 2017)), burst((4 * 16, 5 * 16 - 1), (1, 16)), not_minted("overload", (1, 16), follow=T, again=6))  # fmt: skip
+case("a wait during which half speed would take the run past the ceiling", "5.6", clock(T), new(max_lead=50, ceiling=T + 100, **SMALL), mint(T), observe(T + 40), not_minted("overload", (1, 51), n=720),
      clock(T + 52), mint(T + 52, (T + 96, T + 97), n=720))  # fmt: skip
 case("closed comes before the lane, the clock and the limits", "5.2", clock(T), new(max_lead=3, **SMALL), mint(T), close(T + 1), not_minted("closed"), clock(None),
      not_minted("closed"), clock(T - 2 * HOUR), not_minted("closed"), not_minted("run", n=50))  # fmt: skip
@@ -356,49 +365,43 @@ case("a forked child keeps the lead that a step back granted", "8.1", clock(T), 
 case("a forked child of a closed generator without a lane", "8.1", clock(T), new(), mint(T), close(T + 1), {"call": "fork"}, not_minted("closed"), close(T + 1))
 case("close in a forked child returns what its parent minted", "7.4", clock(T), new(max_lead=5), mint(T, (T + 2, T + 3), n=9000), {"call": "fork"}, close((T + 3, T + 4)), not_minted("closed"))
 case("a forked child with a lane observes, has floors and is closed", "8.2", clock(T), new(lane="0/0"), mint(T), {"call": "fork"}, observe(T + 9), observe(T + 9000, refused="skew"), floor(T + 20), ceiling(T + 99), close(T + 1), not_minted("closed"))
-case("minting after an ID, in a forked child with a lane", "5.2", clock(T), new(lane="0/0"), mint(T), {"call": "fork"}, after(T + 9000, **refused("process")), clock(None), after(0, **refused("process")))
 case("a forked child of a generator with a lane", "8.2 5.2", clock(T), new(lane="0/0"), mint(T), {"call": "fork"}, not_minted("process"), mint(n=0), clock(None), not_minted("process"))
 case("a forked child of a closed generator", "8.2 5.2", clock(T), new(lane="0/0"), mint(T), close(T + 1), {"call": "fork"}, not_minted("closed"))
 case("a run too long in a forked child", "8.2 5.2", clock(T), new(lane="0/8", max_lead=3), mint(T), {"call": "fork"}, not_minted("run", n=50), not_minted("process", n=49))
 
 # ---------------------------------------------------------------------------------------------------------------------
-# 9. Minting after an ID.
+# 9. AFTER. The last ID has another session tag.
 
-case("after no ID", "9.1", clock(T), new(), after(None, T), after(None, (T, T + 1)))
-case("after an ID of the past", "9.1", clock(T), new(), after(T - 1, T), after(0, (T, T + 1)), after(T - 5000, (T, T + 1)), clock(T + 3), after(T + 1, T + 3))
-case("after an own ID", "9.1", clock(T), new(), mint(T), {"call": f"after {text(T, 0, 0)} {TAG}", "next": True}, {"call": f"after {text(T - 1)} {TAG}", "next": True})
-for ahead in (0, 1, 2000, 5000):
-    case(f"minted after an ID {ahead} ms ahead", "9.2", clock(T), new(), mint(T), after(T + ahead, T + ahead + 1), mint((T + ahead + 1, T + ahead + 2)), after(T + ahead, (T + ahead + 1, T + ahead + 2)))
-case("after an ID ahead at the first use", "9.2", clock(T), new(), after(T + 2000, T + 2001))
-case("after IDs that answer each other", "9.2", clock(T), new(), *(after(T + 100 * turn, T + 100 * turn + 1) for turn in range(1, 40)))
-case("with a lane, after an ID of a lower lane, in its millisecond", "9.2", clock(T), new(lane="5/3"), after(T + 700, T + 700, spin=5 * 512 - 1))
-case("with a lane, after an ID of a higher lane, in the next millisecond", "9.2", clock(T), new(lane="5/3"), after(T + 700, T + 701, spin=6 * 512))
-case("with a lane of one stamp, after an ID of its own", "9.2", clock(T), new(lane="7/12"), after(T + 700, T + 701, spin=7))
-case("with a lane of one stamp, after an ID of the lane below", "9.2", clock(T), new(lane="7/12"), after(T + 700, T + 700, spin=6))
-case("with a lane, after its own ID at the end of a millisecond, in the same one", "9.2", clock(T), new(lane="0/1"), after(T + 700, T + 700, spin=2046))
-case("with the last stamp of a lane, after an ID of its own", "9.2", clock(T), new(lane="0/1"), after(T + 700, T + 701, spin=2047))
-case("after an ID past max_skew", "9.3", clock(T), new(max_skew=50), mint(T), after(T + 57, **refused("skew", 7), follow=T))
-case("after an ID past max_skew nothing changes", "9.3", clock(T), new(max_skew=50, max_lead=2, **SMALL), mint(T), after(LAST, **refused("skew", LAST - 50 - T)), mint((T, T + 1)), burst((29, 46), 1))
-case("after an ID, skew is measured from the greatest reading", "9.3", clock(T), new(max_skew=50), mint(T), clock(T - 40), after(T + 51, **refused("skew", 41)), after(T + 50, T + 51))
-case("after an ID at the ceiling", "9.3", clock(T), new(ceiling=T + 100), mint(T), after(T + 99, **refused("ceiling")), mint((T, T + 1)), after(T + 98, T + 99))
-case("after an ID, skew comes before the ceiling", "9.3", clock(T), new(max_skew=50, ceiling=T + 100), mint(T), after(T + 200, **refused("skew", 150)), after(T + 50, T + 51))
-case("after an ID at the end of time", "9.3", clock(LAST - 5), new(), after(LAST, **refused("end")), after(LAST - 1, LAST))
-case("after an ID, of a closed generator", "9.3 5.2", clock(T), new(), mint(T), close(T + 1), after(T + 9000, **refused("closed")), after(0, **refused("closed")), after(None, **refused("closed")))
-case("after an ID, with a clock that is too far back", "9.3 5.2", clock(T), new(max_rollback=100), mint(T), clock(T - 170), after(T + 9000, **refused("rollback", 70)), clock(None), after(T + 9000, **refused("clock")))
-case("after the first ID of a millisecond, without a lane", "9.2", clock(T), new(), mint(T), after(T + 700, T + 701, spin=0))
-case("after an ID past max_lead", "9.2", clock(T), new(max_lead=2), mint(T), after(T + 3000, T + 3001), after(T + 3500, T + 3501))
-case("after an ID ahead, full load has 4 ms", "9.4", clock(T), new(max_lead=100, **SMALL), mint(T), after(T + 2000, T + 2001), burst((4 * 16, 5 * 16), (1, 3), last=(T + 2001, T + 2005)),
-     clock(T + 20), burst((9 * 16, 11 * 16), (1, 3), last=(T + 2001, T + 2015)))  # fmt: skip
-case("after two IDs ahead, the greater limit holds", "9.4", clock(T), new(max_lead=100, **SMALL), mint(T), after(T + 2000, T + 2001), clock(T + 1000), after(T + 2001, T + 2002),
-     burst((502 * 16, 504 * 16), (1, 3), last=T + 2505))  # fmt: skip
-case("after an ID ahead, behind a step", "9.4", clock(T), new(max_lead=100, **SMALL), mint(T), clock(T - 40), after(T + 1000, T + 1001), burst((4 * 16, 5 * 16), (1, 3), last=T + 1005))
-for lead in (0, 1):
-    case(f"after an ID ahead, full load has no more than a lead of {lead} ms", "9.4", clock(T), new(max_lead=lead, **SMALL), mint(T), after(T + 2000, T + 2001), burst((lead * 16, lead * 16 + 16), (1, 3)))
-case("after an ID ahead, overload names the least wait", "9.4 5.6", clock(T), new(max_lead=100, **SMALL), mint(T), after(T + 2000, T + 2001), burst((4 * 16, 5 * 16), (1, 3)), not_minted("overload", (1, 3), follow=T))
-case("after an ID ahead, the lead is gone when the clock has come there", "9.5", clock(T), new(), mint(T), after(T + 2000, T + 2001), clock(T + 1000), mint((T + 2001, T + 2002)), clock(T + 2001), mint((T + 2001, T + 2002)),
-     clock(T + 2003), mint(T + 2003))  # fmt: skip
-case("after an ID ahead, the limit of a burst is gone at the end", "9.4", clock(T), new(max_lead=10, **SMALL), mint(T), after(T + 500, T + 501), clock(T + 1100), mint(T + 1100), burst((159, 175), 1, last=(T + 1100, T + 1110)))
-case("after an ID ahead, time has not moved", "9.5", clock(T), new(), mint(T), after(T + 2000, T + 2001), observe(T + 100), clock(T + 2500), mint(T + 2500))
+DAY = 86400000
+after("a room without messages", "9.1", None, T, 7, 1023, (T, 7))
+after("a room without messages, the greatest spin", "9.1", None, T, 4095, 0, (T, 4095))
+after("a room without messages, in 1970", "9.1", None, 0, 0, 0, (0, 0))
+after("a last ID of the past", "9.2", (T - 1, 0), T, 5, 1000, (T, 5))
+after("a last ID of the past, whose step passes into the millisecond", "9.2", (T - 1, 4095), T, 5, 1000, (T, 1000))
+after("equal stamps from both", "9.2", (T, 4), T, 5, 0, (T, 5))
+after("a last ID of the same millisecond, below the random spin", "9.2", (T, 10), T, 500, 20, (T, 500))
+after("a last ID of the same millisecond, above the random spin", "9.2", (T, 1000), T, 500, 20, (T, 1021))
+after("a last ID of the same millisecond, the step passes into the next one", "9.2", (T, 4000), T, 0, 200, (T + 1, 105))
+after("a last ID of a later millisecond, the least step", "9.2", (T + 40, 100), T, 4095, 0, (T + 40, 101))
+after("a last ID of a later millisecond, the greatest step", "9.2", (T + 40, 100), T, 0, 1023, (T + 40, 1124))
+after("a last ID at the end of a later millisecond", "9.2", (T + 40, 4095), T, 4095, 0, (T + 41, 0))
+after("the tag of the last ID does not count", "9.3", (T + 40, 100), T, 0, 0, (T + 40, 101), tag=0)
+after("the greatest tag", "9.3", (T + 40, 4095), T, 0, 0, (T + 41, 0), tag=2**26 - 1)
+after("a last ID a day ahead", "9.4 9.2", (T + DAY, 4095), T, 0, 0, (T + DAY + 1, 0))
+after("a last ID more than a day ahead", "9.4", (T + DAY + 1, 0), T, 0, 0, "skew")
+after("a last ID at an own limit", "9.4", (T + 5, 0), T, 0, 9, (T + 5, 10), limit=5)
+after("a last ID past an own limit", "9.4", (T + 6, 0), T, 0, 9, "skew", limit=5)
+after("a limit of 0", "9.4", (T, 3), T, 0, 0, (T, 4), limit=0)
+after("past a limit of 0", "9.4", (T + 1, 0), T, 0, 0, "skew", limit=0)
+after("a limit beyond all time", "9.4", (LAST, 0), 0, 0, 0, (LAST, 1), limit=2**53 - 1)
+after("a time a month behind the last ID", "9.4", (T, 0), T - 30 * DAY, 0, 0, "skew")
+after("the last stamp of all", "9.5", (LAST, 4094), LAST, 0, 0, (LAST, 4095))
+after("the last stamp of all by the time", "9.5", None, LAST, 4095, 0, (LAST, 4095))
+after("past the last stamp of all", "9.5", (LAST, 4095), LAST, 0, 0, "end")
+after("past the last stamp of all by the step", "9.5", (LAST, 4000), LAST, 0, 1000, "end")
+after("a time past 2109", "9.5", None, LAST + 1, 0, 0, "end")
+after("a time in microseconds", "9.5", (T, 0), 1000 * T, 0, 0, "end")
+after("past the limit and near the end of time", "9.4", (LAST, 4095), T, 0, 0, "skew")
 
 # ---------------------------------------------------------------------------------------------------------------------
 
@@ -415,9 +418,6 @@ STATISTICS = [
     # 4 starts of 4,096 tell two generators apart. With seeds of 22 bits, 4 of the 6,000 would be equal to another one.
     {"name": "generators without a seed have different ones, in each process", "rules": ["5.9"], "statistic": "drawn_seeds", "from": T, "milliseconds": 4, "generators": 3000, "processes": 2},
     {"name": "a forked child draws a seed", "rules": ["8.1"], "statistic": "equal_starts", "new": ["new seed=7", "new seed=7"], "before": [[], ["mint 1 0", "fork"]], "from": T, "milliseconds": 4000, "equal": [0, 12]},
-    # Where the millisecond before started at its last stamps, the call is a plain one.
-    {"name": "minting after an ID begins where a plain call does", "rules": ["9.2"], "statistic": "equal_starts", "new": ["new seed=7", "new seed=7 max_skew=9000"], "after": [False, True], "from": T, "milliseconds": 1000, "equal": [990, 1000]},
-    {"name": "minting after an ID of a lower lane begins where a plain call does", "rules": ["9.2"], "statistic": "equal_starts", "new": ["new seed=7 lane=5/3", "new seed=7 lane=5/3 max_skew=9000"], "after": [False, True], "from": T, "milliseconds": 1000, "equal": [990, 1000]},
     # How many of the 17 milliseconds are found with 400 seeds, and how often the most frequent one.
     {"name": "hosts that observe one ID start apart", "rules": ["6.4"], "statistic": "spread", "event": f"observe {text(T + 999)}", "from": T, "least": T + 1000, "values": 17, "seeds": 400, "most_frequent": [24, 60]},
     {"name": "hosts that have one floor start apart", "rules": ["6.4"], "statistic": "spread", "event": f"floor {T + 1000}", "from": T, "least": T + 1000, "values": 17, "seeds": 400, "most_frequent": [24, 60]},
@@ -429,9 +429,9 @@ STATISTICS = [
 
 
 def main():
-    names = [row["name"] for row in cases + STATISTICS]
+    names = [row["name"] for row in cases + STATISTICS + afters]
     assert len(names) == len(set(names)), "two cases have one name"
-    lists = {"cases": cases, "statistics": STATISTICS}
+    lists = {"cases": cases, "statistics": STATISTICS, "after": afters}
     members = ['"$schema": "schema/generator.json"', '"version": 1']
     members += (f'"{name}": [\n' + ",\n".join(json.dumps(row, separators=(", ", ": ")) for row in rows) + "\n]" for name, rows in lists.items())
     sys.stdout.write("{\n" + ",\n".join(members) + "\n}\n")

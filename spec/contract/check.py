@@ -91,12 +91,6 @@ def fields(text):
     return value >> 38, value >> 26 & 4095, value & 2**26 - 1
 
 
-def text(ms, spin):
-    """Returns an ID of the session tag 0."""
-    digits = "".join(DIGITS[(ms * 2**38 + spin * 2**26) >> 5 * (15 - i) & 31] for i in range(16))
-    return "-".join(digits[i : i + 4] for i in (0, 4, 8, 12))
-
-
 class Play:
     """One case, step by step. Whatever the case expects, IDs ascend, runs have no gaps, and lanes and sessions are right."""
 
@@ -134,10 +128,8 @@ class Play:
                 raise Failure(f"`{call}`: expected {'none' if expected is None else f'ok and {expected}'}, found {' '.join(answer)}")
         elif answer[:1] != ["ok"]:
             raise Failure(f"`{call}`: expected ok, found {' '.join(answer)}")
-        elif name in ("mint", "after"):
-            self.minted(call, int(words[0]) if name == "mint" else 1, int(words[1]), answer[1:], step)
-            if name == "after" and words[0] != "none" and answer[1] <= words[0]:
-                raise Failure(f"`{call}`: the ID does not sort after it")
+        elif name == "mint":
+            self.minted(call, int(words[0]), int(words[1]), answer[1:], step)
         elif len(answer) > 1:
             raise Failure(f"`{call}`: expected nothing after ok, found {' '.join(answer)}")
 
@@ -194,12 +186,26 @@ class Play:
         self.refused(call, answer, step)
 
     def follow(self, call, step, retry):
-        """The wait is exact: a millisecond before its end the call is refused, and at its end it is granted."""
-        if retry > 1:
-            self.driver.ask(f"clock {step['follow'] + retry - 1}")
-            self.refused(call, self.driver.ask(call), {"refused": step["refused"], "retry": [1, 1]})
-        self.driver.ask(f"clock {step['follow'] + retry}")
-        self.accepted(call, self.driver.ask(call), {})
+        """Before the end of the wait the call is refused, and at its end it is granted, or refused `again` so many times at most."""
+        now, more = step["follow"], step.get("again", 0)
+        while retry is not None:
+            if retry > 1:
+                self.driver.ask(f"clock {now + retry - 1}")
+                self.refused(call, self.driver.ask(call), {"refused": step["refused"], "retry": [1, 2**42 if more else 1]})
+            now += retry
+            self.driver.ask(f"clock {now}")
+            answer = self.driver.ask(call)
+            retry = self.refused(call, answer, {"refused": step["refused"]}) if more and answer[0] != "ok" else None
+            more -= 1
+        self.accepted(call, answer, {})
+
+
+def after(driver, row):
+    call = " ".join(str(word) for word in ("after", row.get("last_id", "none"), row["tag"], row["now"], row["r"], row["q"], row["limit"]))
+    answer = driver.ask(call)
+    expected = ["ok", row["id"]] if "id" in row else ["refused", row["refused"]]
+    if answer[:2] != expected:
+        raise Failure(f"`{call}`: expected {' '.join(expected)}, found {' '.join(answer)}")
 
 
 def starts(driver, row, at):
@@ -208,11 +214,7 @@ def starts(driver, row, at):
     times = range(first, first + row["milliseconds"])
     calls = [f"clock {first - 1}", new, *row.get("before", [[]] * 2)[at]]
     head = len(calls)
-    if row.get("after", [False] * 2)[at]:
-        # After the first stamp of the millisecond, which is one of lane 0; without a lane after the last one before it.
-        calls += (call for ms in times for call in (f"clock {first - 1}", f"after {text(ms, 0) if 'lane' in new else text(ms - 1, 4095)} 0"))
-    else:
-        calls += (call for ms in times for call in (f"clock {ms}", "mint 1 0"))
+    calls += (call for ms in times for call in (f"clock {ms}", "mint 1 0"))
     lane = new.partition("lane=")[2].split(" ")[0]
     w = 4096 >> int(lane.split("/")[1] if lane else 0)
     found = [fields(answer[1]) for answer in list(driver.ask_all(calls))[head + 1 :: 2]]
@@ -277,6 +279,8 @@ def judge(command, rows, shown=False, first_only=False, errors_shown=True):
         try:
             if "statistic" in row:
                 statistic(driver, row)
+            elif "now" in row:
+                after(driver, row)
             else:
                 play = Play(driver)
                 for step in row["steps"]:
@@ -303,7 +307,7 @@ def main():
     arguments.add_argument("driver", nargs=argparse.REMAINDER)
     given = arguments.parse_args()
     file = json.loads(FILE.read_text())
-    rows = [row for row in file["cases"] + file["statistics"] if given.case in row["name"]]
+    rows = [row for row in file["cases"] + file["statistics"] + file["after"] if given.case in row["name"]]
     failed, unsupported = judge(given.driver, rows, shown=bool(given.case))
     for name, why in failed.items():
         print(f"FAILED {name}: {why}")

@@ -46,7 +46,6 @@ class Generator:
         self.step = 0
         self.moved = False  # by an event, since the clock was level with the time reached
         self.extra = 0
-        self.meet = 0
         self.ceiling = LAST + 1 if ceiling is None else min(ceiling, LAST + 1)  # 7.2
         self.closed = False
         self.raise_floor(floor)  # 6.7
@@ -82,17 +81,15 @@ class Generator:
             self.extra = max(self.extra, top - now)  # 4.3
             self.step = max(self.step, top - now)
         elif now > top:
-            load = self.unissued() if self.unissued() > self.moved_limit(now) + 1 else 0  # 4.5
-            self.extra = min(self.extra, max(0, load - now))  # 4.4
+            self.extra = min(self.extra, max(0, self.unissued() - now))  # 4.4
         if now >= self.reached:
             self.halves = 2 * now  # 3.1
             self.moved, self.step = False, 0
         elif self.read is not None and now > self.read:  # 3.3
             since = max(self.read, top) if now > top else self.read  # 3.4
-            most = max(self.halves, 2 * (self.read + 2 * self.step))  # 3.5
             self.halves += now - since  # 3.2
             if not self.moved:
-                self.halves = min(self.halves, most)  # 3.5
+                self.halves = min(self.halves, 2 * (max(now, top) + self.step))  # 3.5
         self.read = now
         self.top = max(top, now)
 
@@ -109,11 +106,7 @@ class Generator:
         return -(-self.free // self.w)
 
     def limit(self, now):
-        limit = max(now + self.max_lead + self.extra, self.reached + min(4, self.max_lead))  # 4.1, 4.2
-        return max(limit, self.moved_limit(now + self.extra))
-
-    def moved_limit(self, at):
-        return (at + self.meet) // 2 + min(4, self.max_lead) if at < self.meet else 0  # 9.4
+        return max(now + self.max_lead + self.extra, self.reached + min(4, self.max_lead))  # 4.1, 4.2
 
     def start(self, ms):
         digest = hashlib.blake2b(b"%d %d" % (self.seed, ms), digest_size=8).digest()
@@ -129,22 +122,9 @@ class Generator:
     def take(self, n):
         first, last = self.run(n)
         if last > self.limit(self.read):
-            raise Refused("overload", self.wait(n))
+            raise Refused("overload", last - self.limit(self.read))  # 5.6: a limit gains at most 1 in each millisecond
         self.free = first + n  # 5.5
         return first
-
-    def wait(self, n):
-        for wait in range(1, 20001):
-            later = copy.copy(self)
-            later.believe(self.read + wait)
-            try:
-                if later.run(n)[1] <= later.limit(later.read):
-                    return wait  # 5.6
-            except Refused:
-                # Half speed has taken the run past the ceiling. A reading that ends it can take it back.
-                if self.read + wait >= self.ceiling:
-                    raise
-        return 20000
 
     def mint(self, n):
         """Returns n pairs of millisecond and spin."""
@@ -152,41 +132,16 @@ class Generator:
             return []  # 5.1
         if n > self.max_lead * self.w + 1:  # 5.3
             raise Refused("run")
-        return self.ids(n, lambda: self.take(n))
-
-    def mint_after(self, ms, spin):
-        return self.ids(1, lambda: self.take_after(ms, spin))
-
-    def ids(self, n, take):
         if self.closed:
             raise Refused("closed")  # 7.3
         self.follow_fork()
         self.settle()
         try:
-            first = take()
+            first = self.take(n)
         except Refused:
             self.believe(self.reading())  # 2.5
-            first = take()
+            first = self.take(n)
         return [(stamp // self.w, self.lane * self.w + stamp % self.w) for stamp in range(first, first + n)]  # 1.1, 1.2
-
-    def take_after(self, ms, spin):
-        # The lane's first stamp after that of the ID.
-        least = (ms + (spin // self.w > self.lane)) * self.w
-        if spin // self.w == self.lane:
-            least += spin % self.w + 1
-        if max(self.free, self.reached * self.w + self.start(self.reached)) >= least:
-            return self.take(1)  # 9.1
-        if ms - max(self.top, self.read) > self.max_skew:  # 9.3
-            raise Refused("skew", ms - self.max_skew - self.read)
-        if not self.has_lane:
-            least = (ms + 1) * self.w  # 9.2
-        at = least // self.w
-        least = max(least, at * self.w + self.start(at))  # 9.2
-        if at >= self.ceiling:
-            raise Refused("end" if at > LAST else "ceiling")  # 9.3
-        self.meet = max(self.meet, 2 * at - max(self.top, self.read))  # 9.4
-        self.free = least + 1  # 9.2
-        return least
 
     # 5 to 7. Events.
 
@@ -250,6 +205,18 @@ class Generator:
         self.read = None
 
 
+def after(last, now, r, q, limit):
+    """Returns the millisecond and the spin of an ID after those of `last`."""
+    stamp = now * 4096 + r  # 9.1
+    if last is not None:
+        if last[0] - now > limit:  # 9.4
+            raise Refused("skew", last[0] - limit - now)
+        stamp = max(stamp, last[0] * 4096 + last[1] + 1 + q)  # 9.2
+    if stamp >= 2**54:  # 9.5
+        raise Refused("end")
+    return divmod(stamp, 4096)
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # The driver.
 
@@ -284,8 +251,6 @@ def new(clock, words):
 def answer(ids, clock, call, words):
     if call == "mint":
         return line_of(ids.mint(int(words[0])), words[1])
-    if call == "after":
-        return line_of(ids.mint(1) if words[0] == "none" else ids.mint_after(*stamp_of(words[0])), words[1])
     if call == "observe":
         ids.observe(stamp_of(words[0])[0], *map(int, words[1:]))
     elif call == "floor":
@@ -310,6 +275,9 @@ def main():
                 clock.readings = [None if word == "none" else int(word) for word in words]
             elif call == "new":
                 ids = new(clock, words)
+            elif call == "after":
+                last = None if words[0] == "none" else stamp_of(words[0])
+                reply = line_of([after(last, *map(int, words[2:]))], words[1])
             elif call == "fork":
                 if child := os.fork():
                     os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))

@@ -5,7 +5,7 @@ use core::time::Duration;
 use super::Generator;
 use super::error::{BuildError, BuildKind};
 use super::policy::{Policy, millis};
-use super::take::Core;
+use super::stripe::Core;
 use crate::clock::SystemClock;
 use crate::id::MessageId;
 use crate::layout::{SPIN_BITS, TIMESTAMP_MAX};

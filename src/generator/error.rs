@@ -42,8 +42,6 @@ pub(crate) enum GenerateKind {
     Floor { max: u64, found: u64 },
     #[error("next ID is too far ahead of the clock (limit {max} ms): retry in {wait} ms")]
     Lead { max: u64, wait: u64 },
-    #[error("expected a last ID at most {max} ms ahead of the clock, found {found} ms")]
-    Skew { max: u64, found: u64 },
     #[error("next ID is past the ceiling of the generator")]
     Ceiling,
     #[error("generator is closed")]
@@ -58,8 +56,8 @@ pub(crate) enum GenerateKind {
 
 impl GenerateError {
     /// Returns how long to wait until the same call can succeed, in whole milliseconds of the clock, if the clock does not step.
-    /// Other calls in the meantime can make the wait longer. If the wait is longer than a second, this may be only part of it: the
-    /// same call is then refused again, with the rest.
+    /// Other calls in the meantime can make the wait longer. While the clock is behind, this may be only part of it: the same call is
+    /// then refused again, with the rest.
     ///
     /// After a [rollback](Self::is_rollback) it is the time until the clock is within `max_rollback` again. If IDs ran ahead
     /// of the clock before it stepped, the call can then be refused as [overload](Self::is_overload), with the rest.
@@ -68,9 +66,9 @@ impl GenerateError {
     /// or belongs to the parent process, time has run out, or the run is too long.
     pub const fn retry_after(self) -> Option<Duration> {
         match self.0 {
-            GenerateKind::Rollback { max, found }
-            | GenerateKind::Floor { max, found }
-            | GenerateKind::Skew { max, found } => Some(Duration::from_millis(found - max)),
+            GenerateKind::Rollback { max, found } | GenerateKind::Floor { max, found } => {
+                Some(Duration::from_millis(found - max))
+            }
             GenerateKind::Lead { wait, .. } => Some(Duration::from_millis(wait)),
             _ => None,
         }
@@ -95,12 +93,6 @@ impl GenerateError {
     /// Returns whether the next ID would be further ahead of the clock than the limit.
     pub const fn is_overload(self) -> bool {
         matches!(self.0, GenerateKind::Lead { .. })
-    }
-
-    /// Returns whether the ID to mint after is more than `max_skew` ahead of the clock: a broken clock elsewhere, or an ID that no
-    /// host minted.
-    pub const fn is_skew(self) -> bool {
-        matches!(self.0, GenerateKind::Skew { .. })
     }
 
     /// Returns whether the ID would be at or past the [ceiling](super::Generator::raise_ceiling_ms).

@@ -1,17 +1,16 @@
 //! Minting: distinct, ordered IDs without a machine ID.
 
-mod after;
 mod batch;
 mod builder;
 mod error;
-mod events;
 #[cfg(loom)]
 mod models;
+mod moves;
 mod policy;
+mod published;
 mod refusal;
-mod take;
-mod timeline;
-mod words;
+mod slew;
+mod stripe;
 
 use core::fmt;
 use core::time::Duration;
@@ -22,7 +21,7 @@ pub use error::{BuildError, GenerateError, ObserveError};
 
 use self::error::GenerateKind;
 use self::policy::millis;
-use self::take::Core;
+use self::stripe::Core;
 use crate::clock::{Clock, SystemClock};
 use crate::id::MessageId;
 #[cfg(feature = "std")]
@@ -47,7 +46,6 @@ use crate::wait::retry_within;
 /// | one reading of the clock is more than a second ahead (or `max_rollback`, or `max_skew`, if one is less) | not believed, until a second reading agrees | the same |
 /// | overload | borrows from the next milliseconds up to `max_lead`; then an error, with `retry_after` | the same for each stripe |
 /// | an ID from elsewhere is ahead: [`observe`](Self::observe), [`raise_floor`](Self::raise_floor) | continues after it, with a few milliseconds of lead | the same |
-/// | the last ID of a room is ahead: [`generate_after`](Self::generate_after) | continues after it, with a few milliseconds of lead | the sessions of one stripe do |
 /// | the [ceiling](Self::raise_ceiling_ms) is reached | an error; no ID has the time of the ceiling or a later one | the same |
 /// | restart | acts as a new host; can repeat IDs that ran ahead of the clock, unless a [`floor`](Builder::floor) is set | the same |
 /// | fork | the child is a new host: it has its own seed and starts after the millisecond of the last inherited ID. With a [lane](Builder::lane), calls are an error | the same |
@@ -164,75 +162,6 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     #[cfg(feature = "std")]
     pub fn generate_within(&self, session: SessionTag, timeout: Duration) -> Result<MessageId, GenerateError> {
         retry_within(timeout, || self.generate(session), GenerateError::retry_after)
-    }
-
-    /// Mints an ID that sorts after `last`, the room's last ID, whichever host minted that. `None`, for a room without messages, is
-    /// [`generate`](Self::generate). **Lock-free**; **never blocks**.
-    ///
-    /// This is the call for a room in which several hosts post: lock the room's row, read its last ID, mint after it, store. It
-    /// costs as much as `generate` if `last` is in the past. If `last` is ahead of the clock, only the sessions of this one's
-    /// stripe move, and they stay ahead until the clock has caught up.
-    ///
-    /// ```
-    /// use imid::clock::ManualClock;
-    /// use imid::{Generator, MessageId, SessionTag, SessionType};
-    ///
-    /// let ids = Generator::builder().clock(ManualClock::new(1_763_665_800_000)).build()?;
-    /// let room = SessionTag::new(SessionType::GROUP, "room-42");
-    /// let last = MessageId::last_at(1_763_665_802_000)?; // the clock of the host that minted it is 2 s ahead
-    /// let next = ids.generate_after(Some(last), room)?;
-    /// assert!(last < next && next.timestamp_ms() == 1_763_665_802_001);
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As for [`generate`](Self::generate), and if `last` must be passed and is more than `max_skew` ahead of the clock's greatest
-    /// reading ([`is_skew`](GenerateError::is_skew)). The generator is then unchanged.
-    #[expect(clippy::inline_always, reason = "as for `generate`")]
-    #[inline(always)]
-    pub fn generate_after(&self, last: Option<MessageId>, session: SessionTag) -> Result<MessageId, GenerateError> {
-        let Some(last) = last else { return self.generate(session) };
-        self.mint_after(last, session, self.core.policy().max_skew)
-    }
-
-    /// Does what [`generate_after`](Self::generate_after) does, with your own limit instead of `max_skew`. It can be greater than
-    /// `max_skew`, for an ID that you know one of your hosts minted.
-    ///
-    /// # Errors
-    /// As for [`generate_after`](Self::generate_after), with `limit` instead of `max_skew`.
-    #[inline]
-    pub fn generate_after_limited(
-        &self,
-        last: Option<MessageId>,
-        session: SessionTag,
-        limit: Duration,
-    ) -> Result<MessageId, GenerateError> {
-        let Some(last) = last else { return self.generate(session) };
-        self.mint_after(last, session, millis(limit, self.core.policy().shape.last_tick()))
-    }
-
-    #[expect(clippy::inline_always, reason = "as for `generate`")]
-    #[inline(always)]
-    fn mint_after(&self, last: MessageId, session: SessionTag, max_ahead: u64) -> Result<MessageId, GenerateError> {
-        let key = session.session_hash().to_u32();
-        let compact = self.core.take_after(key, last.stamp(), max_ahead, &self.clock)?;
-        Ok(MessageId::from_stamp(self.core.policy().shape.expand(compact), session))
-    }
-
-    /// Mints as [`generate_after`](Self::generate_after) does. While the refusal is temporary, it sleeps and retries, for at most
-    /// `timeout` in total.
-    ///
-    /// # Errors
-    /// As for [`generate_after`](Self::generate_after). If the wait is longer than the rest of `timeout`, the error is returned
-    /// immediately.
-    #[cfg(feature = "std")]
-    pub fn generate_after_within(
-        &self,
-        last: Option<MessageId>,
-        session: SessionTag,
-        timeout: Duration,
-    ) -> Result<MessageId, GenerateError> {
-        retry_within(timeout, || self.generate_after(last, session), GenerateError::retry_after)
     }
 
     /// Takes a run of `n` consecutive IDs of a session in one atomic step, all or nothing. With 0 the run is empty.
@@ -357,32 +286,6 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// [`floor_ms`](Builder::floor_ms) of the next generator. `None` if no ID was issued.
     pub fn close(&self) -> Option<u64> {
         self.core.close().map(|last| self.core.policy().shape.tick(last) + 1)
-    }
-
-    /// Makes the later IDs of each session sort after those that a [closed](Self::close) generator has issued, stripe by stripe: for the
-    /// next generator of a process that changes its [lane](Builder::lane).
-    ///
-    /// The sessions that [`generate_after`](Self::generate_after) has moved ahead stay ahead, and those of other stripes are
-    /// not moved. What `close` returns is later than all of them, so as a floor it would move all sessions.
-    ///
-    /// ```
-    /// use imid::clock::ManualClock;
-    /// use imid::generator::Lane;
-    /// use imid::{Generator, MessageId, SessionTag, SessionType};
-    ///
-    /// let ids = |index| Generator::builder().stripes::<64>().clock(ManualClock::new(1_763_665_800_000)).lane(Lane { index, bits: 4 });
-    /// let [far, near] = ["room-42", "room-43"].map(|room| SessionTag::new(SessionType::GROUP, room));
-    /// let first = ids(0).build()?;
-    /// let last = first.generate_after(Some(MessageId::last_at(1_763_665_802_000)?), far)?;
-    /// first.close();
-    /// let second = ids(1).build()?;
-    /// second.continue_after(&first);
-    /// assert!(last < second.generate(far)?);
-    /// assert_eq!(second.generate(near)?.timestamp_ms(), 1_763_665_800_000);
-    /// # Ok::<(), Box<dyn core::error::Error>>(())
-    /// ```
-    pub fn continue_after(&self, closed: &Self) {
-        self.core.continue_after(&closed.core, &self.clock);
     }
 
     /// Returns the state, for monitoring. It costs nothing when an ID is minted; only a refused call increments a counter.

@@ -1,8 +1,8 @@
 //! What the models of loom need: a copy of a generator, as a forked child has it.
 
 use super::Generator;
-use super::take::{Core, Stripe};
-use super::words::Words;
+use super::published::Published;
+use super::stripe::{Core, Stripe};
 use crate::sync::{AtomicU64, Ordering};
 
 impl<C, const STRIPES: usize> Generator<C, STRIPES> {
@@ -18,50 +18,46 @@ impl<const STRIPES: usize> Core<STRIPES> {
     /// Copies each word, as the kernel copies the memory of a process that forks. Other threads continue in the meantime.
     pub(crate) fn copy(&self) -> Self {
         Self {
-            words: self.words.copy(),
-            stripes: self.stripes.each_ref().map(|stripe| Stripe {
-                free: copy(&stripe.free),
-                refused: copy(&stripe.refused),
-                meet: copy(&stripe.meet),
-            }),
+            published: self.published.copy(),
+            stripes: self
+                .stripes
+                .each_ref()
+                .map(|stripe| Stripe { free: copy(&stripe.free), refused: copy(&stripe.refused) }),
             ..*self
         }
     }
 
     /// Makes every word in the thread that builds: see the note in src/sync.rs.
     pub(crate) fn touch(&self) {
-        self.words.touch();
+        self.published.touch();
         self.last_tick();
         self.refused();
-        for stripe in &self.stripes {
-            stripe.meet.load(Ordering::Relaxed);
-        }
     }
 }
 
-impl Words {
+impl Published {
     pub(super) fn copy(&self) -> Self {
         Self {
-            reading: copy(&self.reading),
+            read: copy(&self.read),
             first: copy(&self.first),
             end: copy(&self.end),
             ceiling: copy(&self.ceiling),
             seed: copy(&self.seed),
-            latest: copy(&self.latest),
+            top: copy(&self.top),
             meet: copy(&self.meet),
-            behind: copy(&self.behind),
+            extra: copy(&self.extra),
             policy: self.policy,
             process: copy(&self.process),
             floor: copy(&self.floor),
             jump: copy(&self.jump),
-            first_step: copy(&self.first_step),
+            steps: copy(&self.steps),
         }
     }
 
     /// Makes every word in the thread that builds: see the note in src/sync.rs.
     pub(super) fn touch(&self) {
         self.timeline();
-        for word in [&self.reading, &self.end, &self.ceiling, &self.seed, &self.process] {
+        for word in [&self.read, &self.end, &self.ceiling, &self.seed, &self.process] {
             word.load(Ordering::Relaxed);
         }
     }

@@ -4,6 +4,10 @@ use core::time::Duration;
 
 use crate::stamp::{Origin, Shape};
 
+/// Under full load each tick starts at a seeded place and runs over into the next one. A floor or an observed ID grants no more than
+/// these ticks, nor more than `max_lead`.
+pub(crate) const GRACE: u64 = 4;
+
 /// The settings of a generator, with durations in ticks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Policy {
@@ -29,6 +33,12 @@ impl Policy {
     pub(crate) const fn max_advance(&self) -> u64 {
         let least = if self.max_rollback < self.max_skew { self.max_rollback } else { self.max_skew };
         if least < 1_000 { least } else { 1_000 }
+    }
+
+    /// Returns how many ticks an ID may be past the time reached where the clock itself allows less.
+    #[inline]
+    pub(crate) const fn grace(&self) -> u64 {
+        if self.max_lead < GRACE { self.max_lead } else { GRACE }
     }
 
     /// Returns the tick of a floor. Past the end of time no ID is left.

@@ -10,7 +10,7 @@ use super::{LEAD, Random, SKEW, T, ahead, host, hosts, room};
 const MORE: u64 = 21;
 
 /// Mints at a time until it is refused, and returns how far the last ID is ahead.
-pub(super) fn exhaust(ids: &Generator<&ManualClock>, now: u64) -> u64 {
+fn exhaust(ids: &Generator<&ManualClock>, now: u64) -> u64 {
     ids.clock().set(now);
     let mut most = 0;
     while let Ok(mut batch) = ids.batch(room(), 512) {
@@ -85,24 +85,35 @@ fn under_overload_while_it_is_behind_by_the_step_and_the_lead() {
     }
 }
 
+/// The clock errs to both sides. Its greatest reading is then s ahead of the true time, and its greatest step is twice s.
 #[test]
-fn while_steps_are_repeated_by_two_of_them() {
-    const STEP: u64 = 1_000;
+fn while_a_clock_errs_by_s_by_three_times_s_and_for_six_times_s() {
+    const S: u64 = 1_000;
 
-    let mut greatest = 0;
-    for run in 0..50 {
+    let (mut greatest, mut longest) = (0, 0);
+    for run in 0..60 {
         let clock = ManualClock::new(T);
         let ids = host(run).clock(&clock).build().unwrap();
-        let (mut random, mut offset) = (Random(run), 0);
-        for at in 0..20_000 {
-            if random.once_in(300) {
-                offset = random.next() % (STEP + 1);
+        let (mut random, mut offset) = (Random(run), S);
+        let once_in = [2, 20, 300][run as usize % 3];
+        let right_from = 5_000 + 100 * run;
+        for at in 0..right_from + 7 * S {
+            if at >= right_from {
+                offset = S;
+            } else if random.once_in(once_in) {
+                let between = random.next() % (2 * S + 1);
+                offset = random.one_of(&[0, 2 * S, between]);
             }
-            clock.set(T + at + offset);
-            greatest = greatest.max(ahead(ids.generate(room()).unwrap(), T + at + offset).cast_unsigned());
+            clock.set(T + at + offset - S);
+            let lead = ahead(ids.generate(room()).unwrap(), T + at);
+            greatest = greatest.max(lead);
+            if at >= right_from && lead > 1 {
+                longest = longest.max(at - right_from + 1);
+            }
         }
     }
-    assert!((STEP..=2 * STEP).contains(&greatest), "{greatest} ms ahead");
+    assert!((S * 5 / 2..=3 * S + 1).contains(&greatest.cast_unsigned()), "{greatest} ms ahead");
+    assert!((4 * S..=6 * S).contains(&longest), "{longest} ms until the clock has caught up");
 }
 
 #[test]

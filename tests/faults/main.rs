@@ -8,7 +8,6 @@
 //! `tests/fault_dead_ticker.rs`.
 #![cfg(all(feature = "std", target_has_atomic = "64"))]
 
-mod after;
 mod ceiling;
 mod close;
 mod floor;

@@ -16,7 +16,6 @@ pub(super) fn all() -> Vec<Trial> {
         different_sessions_never_meet
         every_copy_of_a_process_starts_in_the_millisecond_after_the_last_inherited
         every_copy_of_a_process_starts_past_the_time_reached
-        every_copy_of_a_process_leaves_the_stripes_that_its_parent_moved
         every_copy_of_a_process_meets_its_parent_once_in_4096_pairs
         one_session_meets_once_in_4096_pairs
         one_session_meets_once_in_4096_pairs_after_a_lead_of_200_ms
@@ -69,19 +68,6 @@ fn every_copy_of_a_process_starts_past_the_time_reached() {
         let child = way.copy(|| vec![ids.generate(hot()).unwrap()]).ids()[0];
         let parent = ids.generate(hot()).unwrap();
         assert!(T + 40 < parent.timestamp_ms() && parent.timestamp_ms() < child.timestamp_ms(), "{way:?}");
-    }
-}
-
-/// A stripe that was moved after an ID is ahead of the time reached. If a child went on in it, parent and child would mint its next stamp.
-fn every_copy_of_a_process_leaves_the_stripes_that_its_parent_moved() {
-    for way in ways() {
-        let clock = ManualClock::new(T);
-        let ids = Generator::builder().seed(T).clock(&clock).build().unwrap();
-        let last = ids.generate_after(Some(MessageId::last_at(T + 2_000).unwrap()), hot()).unwrap();
-        let child = way.copy(|| vec![ids.generate(hot()).unwrap()]).ids()[0];
-        let parent = ids.generate(hot()).unwrap();
-        assert_eq!(parent.timestamp_ms(), last.timestamp_ms(), "{way:?}: the parent goes on");
-        assert_eq!(child.timestamp_ms(), last.timestamp_ms() + 1, "{way:?}");
     }
 }
 

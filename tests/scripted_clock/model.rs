@@ -2,8 +2,6 @@
 //!
 //! A **place** counts stamps from 1970: milliseconds times the stamps of a millisecond, plus the counter.
 
-use core::cmp::Ordering;
-
 /// The last millisecond of the format, in May 2109.
 pub(super) const LAST_MS: u64 = 4_398_046_511_103;
 
@@ -49,10 +47,8 @@ pub(super) enum Verdict {
     Closed,
     /// As said, and the wait in milliseconds.
     Rollback(u64),
-    /// The same. The generator may find only a part of a wait of more than a second.
-    Overload(u64),
-    /// The ID after which one was wanted is too far ahead. As said, and the wait.
-    Skew(u64),
+    /// As said, and the wait if only load is ahead of the clock.
+    Overload(Option<u64>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,8 +71,8 @@ pub(super) struct Model {
     meet: u64,
     /// The greatest such reading that an ID from elsewhere asked for.
     jump: u64,
-    /// The greatest such reading that a step of the clock asked for, when it was not behind before.
-    first_step: u64,
+    /// The greatest such reading that steps of the clock may ask for.
+    steps: u64,
     /// What steps of the clock still grant.
     behind: u64,
     /// The millisecond after the greatest floor.
@@ -86,8 +82,6 @@ pub(super) struct Model {
     pub(super) closed: bool,
     /// Of each stripe, the place after the last stamp.
     free: Vec<u64>,
-    /// Of each stripe, the reading at which the clock has caught up with where it was moved.
-    moved: Vec<u64>,
 }
 
 /// The counter at which a millisecond starts.
@@ -105,13 +99,12 @@ impl Model {
             reached: floor,
             meet: 0,
             jump: 0,
-            first_step: 0,
+            steps: 0,
             behind: 0,
             floor,
             ceiling,
             closed: false,
             free: vec![0; stripes],
-            moved: vec![0; stripes],
         }
     }
 
@@ -120,163 +113,37 @@ impl Model {
         if run > self.settings.longest_run() {
             return Verdict::RunTooLong;
         }
-        match self.begin(reading) {
-            Ok(now) => self.take(now, stripe, run, starts),
-            Err(refused) => refused,
-        }
-    }
-
-    fn begin(&mut self, reading: Option<u64>) -> Result<u64, Verdict> {
         if self.closed {
-            return Err(Verdict::Closed);
+            return Verdict::Closed;
         }
-        let Some(now) = usable(reading) else { return Err(Verdict::NoTime) };
+        let Some(now) = usable(reading) else { return Verdict::NoTime };
         if let Some(max) = self.settings.max_rollback {
             let behind = self.distance_behind(now);
             if behind > max {
-                return Err(Verdict::Rollback(behind - max));
+                return Verdict::Rollback(behind - max);
             }
         }
         self.read(now);
-        Ok(now)
-    }
-
-    /// One stamp that comes after the spin `after.1` of the millisecond `after.0`.
-    pub(super) fn mint_after(
-        &mut self,
-        reading: Option<u64>,
-        stripe: usize,
-        after: (u64, u64),
-        starts: &mut impl Starts,
-    ) -> Verdict {
-        let now = match self.begin(reading) {
-            Ok(now) => now,
-            Err(refused) => return refused,
-        };
-        let (capacity, (ms, spin)) = (self.settings.capacity(), after);
-        let own = self.settings.lane.map_or(0, |(index, _)| u64::from(index));
-        // The least place of the lane that is greater than it.
-        let past = match (spin / capacity).cmp(&own) {
-            Ordering::Less => ms * capacity,
-            Ordering::Equal => ms * capacity + spin % capacity + 1,
-            Ordering::Greater => (ms + 1) * capacity,
-        };
-        let (next, ..) = self.try_run(now, stripe, 1, starts);
-        if next >= past {
-            return self.take(now, stripe, 1, starts);
-        }
-        // Of a host without a lane, the next millisecond.
-        let to_ms = if self.settings.lane.is_some() { past / capacity } else { ms + 1 };
-        if let Some(max) = self.settings.max_skew
-            && ms > self.latest + max
-        {
-            return Verdict::Skew(ms - max - now);
-        }
-        if to_ms > LAST_MS {
-            return Verdict::Exhausted;
-        }
-        if to_ms >= self.ceiling {
-            return Verdict::Ceiling;
-        }
-        let start = if self.settings.is_rolling { self.free[stripe] % capacity } else { starts.at(to_ms) };
-        let place = (to_ms * capacity + start).max(past);
-        // Half speed from here.
-        let meet = (2 * to_ms).saturating_sub(self.latest);
-        self.moved[stripe] = self.moved[stripe].max(meet);
-        self.free[stripe] = place + 1;
-        Verdict::Mint(place)
+        self.take(now, stripe, run, starts)
     }
 
     fn take(&mut self, now: u64, stripe: usize, run: u64, starts: &mut impl Starts) -> Verdict {
-        let capacity = self.settings.capacity();
-        let (first, past_granted, past_lead) = self.try_run(now, stripe, run, starts);
-        if first + run <= self.ceiling * capacity && (past_granted == 0 || past_lead == 0) {
-            self.free[stripe] = first + run;
-            return Verdict::Mint(first);
-        }
-        self.wait(now, stripe, run, starts)
-    }
-
-    /// Where a run would start, and by how many milliseconds it ends past what the time reached grants, and past what the
-    /// clock grants.
-    fn try_run(&self, now: u64, stripe: usize, run: u64, starts: &mut impl Starts) -> (u64, u64, u64) {
         let (capacity, free) = (self.settings.capacity(), self.free[stripe]);
         let start = if self.settings.is_rolling { free % capacity } else { starts.at(self.reached) };
         let first = free.max(self.reached * capacity + start);
+        let last_ms = (first + run - 1) / capacity;
+        if last_ms >= self.ceiling {
+            return if last_ms > LAST_MS { Verdict::Exhausted } else { Verdict::Ceiling };
+        }
         // Four milliseconds are granted beyond the time reached, if the lead has as many.
         let lead = self.settings.lead();
-        let last_ms = (first + run - 1) / capacity;
-        let granted = (self.reached + lead.min(4)).max(self.granted_by_move(now, stripe).unwrap_or(0));
-        let granted = last_ms.saturating_sub(granted);
-        (first, granted, last_ms.saturating_sub(now + self.behind + lead))
-    }
-
-    /// The last millisecond that a moved stripe may use, until the clock has caught up with it.
-    fn granted_by_move(&self, now: u64, stripe: usize) -> Option<u64> {
-        self.granted_at(now + self.behind, stripe)
-    }
-
-    fn granted_at(&self, now: u64, stripe: usize) -> Option<u64> {
-        let meet = self.moved[stripe];
-        (now < meet).then(|| now + (meet - now) / 2 + self.settings.lead().min(4))
-    }
-
-    /// Whether a fresh run is too long for what the time reached can grant.
-    fn is_past_grace(&self, stripe: usize, run: u64) -> bool {
-        let capacity = self.settings.capacity();
-        let start = if self.settings.is_rolling { self.free[stripe] % capacity } else { 0 };
-        (start + run - 1) / capacity > self.settings.lead().min(4)
-    }
-
-    /// Looks for the first later reading at which the run fits.
-    fn wait(&self, now: u64, stripe: usize, run: u64, starts: &mut impl Starts) -> Verdict {
-        let (capacity, mut at) = (self.settings.capacity(), now);
-        for tries in 0.. {
-            if tries == 20_000 {
-                // More than the generator tries.
-                return Verdict::Overload(at - now);
-            }
-            let mut later = self.clone();
-            later.read(at);
-            let (first, past_granted, past_lead) = later.try_run(at, stripe, run, starts);
-            if at > LAST_MS {
-                return Verdict::Exhausted;
-            }
-            if first + run > self.ceiling * capacity {
-                // A fresh run starts earlier once the clock is no longer behind.
-                if first > self.free[stripe] && at < self.reached {
-                    at = self.reached;
-                    continue;
-                }
-                let is_end = first + run > (LAST_MS + 1) * capacity;
-                return if is_end { Verdict::Exhausted } else { Verdict::Ceiling };
-            }
-            if past_granted == 0 || past_lead == 0 {
-                return Verdict::Overload(at - now);
-            }
-            // One by one at first. A run that is longer than all that the time reached can grant waits for the clock.
-            let at_before = at;
-            at += match at - now {
-                0..40 => 1,
-                _ if later.granted_by_move(at, stripe).is_some() && at - now < 2_000 => 1,
-                _ if first > self.free[stripe] && self.is_past_grace(stripe, run) => past_lead.max(2) - 1,
-                _ => past_lead.min(past_granted),
-            };
-            // The time reached stands still until half speed takes it further. Until then only the clock's limit moves.
-            if later.reached == self.reached && later.granted_by_move(at_before, stripe).is_none() {
-                let goes_on = (2 * self.reached).saturating_sub(self.meet);
-                at = at.max(goes_on.min(at_before + past_lead.max(2) - 1));
-            }
-            // Past the greatest reading, the time has gone on by less.
-            if (at_before..at).contains(&self.latest) {
-                at = self.latest + 1;
-            }
-            // From there on the clock is no longer behind.
-            if (at_before..at).contains(&self.reached) && at_before < self.reached {
-                at = self.reached;
-            }
+        let by_clock = now + self.behind + lead;
+        if last_ms <= by_clock || last_ms <= self.reached + lead.min(4) {
+            self.free[stripe] = first + run;
+            return Verdict::Mint(first);
         }
-        unreachable!()
+        let is_by_load = self.reached == now && self.behind == 0;
+        Verdict::Overload(is_by_load.then(|| last_ms - by_clock))
     }
 
     /// A reading that is not too far behind.
@@ -287,18 +154,14 @@ impl Model {
             self.meet = self.meet.min((2 * self.reached + 1).saturating_sub(self.latest));
         }
         if step_back > 0 {
+            self.steps = self.steps.max(self.latest.max(self.jump) + 2 * step_back);
             // How far the time is ahead, without half of the way that IDs from elsewhere have still to go.
             let elsewhere = (self.jump + 8).saturating_sub(self.latest).div_ceil(2);
             self.behind = self.behind.max(step_back).max(self.reached.saturating_sub(now + elsewhere));
         } else if now > self.latest {
             // What is left is the way to the first whole millisecond without a stamp.
             let capacity = self.settings.capacity();
-            let by_load = |stripe: usize| {
-                let past = self.free[stripe].div_ceil(capacity);
-                // What a move grants is not load.
-                if self.granted_at(now, stripe).is_some_and(|granted| past <= granted + 1) { 0 } else { past }
-            };
-            let unissued = (0..self.free.len()).map(by_load).max().unwrap_or(0);
+            let unissued = self.free.iter().map(|free| free.div_ceil(capacity)).max().unwrap_or(0);
             self.behind = self.behind.min(unissued.saturating_sub(now));
             self.latest = now;
         }
@@ -307,13 +170,8 @@ impl Model {
         } else if self.time(now) < self.reached {
             let mut meet = now + 2 * (self.reached - now);
             if step_back > 0 {
-                // Half speed from here, but two steps at most beyond what else has moved the time, or one step beyond an
-                // earlier step.
-                if self.reached == self.latest {
-                    self.first_step = self.first_step.max(meet);
-                }
-                let two = (now + step_back).max(self.jump) + 2 * step_back;
-                meet = meet.min(two.max(self.first_step + step_back));
+                // Half speed from here, but no more than two of the greatest step beyond what else has moved the time.
+                meet = meet.min(self.steps);
             } else {
                 meet = self.after_jump(now, self.reached);
                 self.jump = self.jump.max(meet);

@@ -38,8 +38,6 @@ struct Refusal {
     until: u64,
     /// Whether the call can be refused again after it.
     again: bool,
-    /// Whether the call is refused for all of the wait.
-    is_least: bool,
 }
 
 /// A generator under test, its model, and what its callers have seen.
@@ -162,14 +160,6 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
                     self.come_back(refusal, comeback, |play| play.mint(session, run, false));
                 }
             }
-            Step::After { session, ahead, spin, back } => {
-                let time = self.model.reached.min(LAST_MS).saturating_add_signed(ahead).min(LAST_MS);
-                let parts = IdParts { timestamp_ms: time, spin, session_tag: sessions()[session] };
-                let last = MessageId::try_from_parts(parts).unwrap();
-                if let Some(refusal) = self.mint_after(session, last) {
-                    self.come_back(refusal, back, |play| play.mint_after(session, last));
-                }
-            }
             // Nothing that moves the time matters to a closed generator.
             Step::Observe { .. } | Step::Floor { .. } if self.model.closed => {}
             Step::Observe { ahead, spin } => {
@@ -209,23 +199,6 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
         self.compare(session, length, verdict, seen)
     }
 
-    fn mint_after(&mut self, session: usize, last: MessageId) -> Option<Refusal> {
-        let session = sessions()[session];
-        let stripe = session.session_hash().to_u32() as usize % STRIPES;
-        let seen = self.ids.generate_after(Some(last), session).map(|id| (id, id));
-        let reading = self.reading();
-        let after = (last.timestamp_ms(), u64::from(last.spin()));
-        let verdict = self.model.mint_after(reading, stripe, after, &mut self.starts);
-        self.note(reading, verdict);
-        if let Ok((id, _)) = seen {
-            assert!(last < id, "not after the last one");
-            // One for the next millisecond, one for a carry.
-            let ahead = (last.timestamp_ms() + 2).saturating_sub(reading.expect("a time"));
-            self.furthest_id = self.furthest_id.max(ahead);
-        }
-        self.compare(session, 1, verdict, seen)
-    }
-
     fn compare(
         &mut self,
         session: SessionTag,
@@ -245,8 +218,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
             (Verdict::Ceiling, Err(error)) if error.is_ceiling() => return self.refused(&error, None),
             (Verdict::Closed, Err(error)) if error.is_closed() => return self.refused(&error, None),
             (Verdict::Rollback(wait), Err(error)) if error.is_rollback() => return self.refused(&error, Some(wait)),
-            (Verdict::Skew(wait), Err(error)) if error.is_skew() => return self.refused(&error, Some(wait)),
-            (Verdict::Overload(wait), Err(error)) if error.is_overload() => return self.refused(&error, Some(wait)),
+            (Verdict::Overload(wait), Err(error)) if error.is_overload() => return self.refused(&error, wait),
             (expected, found) => panic!("a run of {length}: expected {expected:?}, found {found:?}"),
         }
         None
@@ -278,15 +250,13 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
 
     fn refused(&mut self, error: &GenerateError, wait: Option<u64>) -> Option<Refusal> {
         let found = error.retry_after().map(|found| u64::try_from(found.as_millis()).unwrap());
-        // The search for a long wait can stop. What it has found is then the first part of the wait.
-        let is_part = error.is_overload() && (1_000..wait.unwrap_or(0)).contains(&found.unwrap_or(0));
-        assert!(is_part || found == wait, "{error}: expected {wait:?}");
+        // Where more than load is ahead of the clock, what is found can be a part of the wait.
+        let is_part = error.is_overload() && wait.is_none();
+        assert!(if is_part { found >= Some(1) } else { found == wait }, "{error}: expected {wait:?}");
         self.refused += 1;
         let (now, found) = (self.reading()?, found?);
         // Where the clock was too far back, there may be an overload as well.
-        // The time reached can pass the ID after which one was wanted before the clock is near enough.
-        let is_least = !error.is_skew();
-        Some(Refusal { until: now + found, again: is_part || error.is_rollback(), is_least })
+        Some(Refusal { until: now + found, again: is_part || error.is_rollback() })
     }
 
     /// Milliseconds times capacity plus counter; the lane must be ours.
@@ -317,7 +287,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
         self.last_of_all = Some(to);
     }
 
-    /// `retry_after` is exact: refused until then, and then no more.
+    /// Refused until `retry_after` is over, and then no more, unless it is a part of the wait.
     fn come_back(&mut self, refusal: Refusal, comeback: Return, mint: impl Fn(&mut Self) -> Option<Refusal>) {
         if matches!(comeback, Return::Never) || refusal.until > LAST_MS {
             return;
@@ -327,7 +297,7 @@ impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
             // This reading moves the time on, so the wait can be longer after it.
             let refused = self.refused;
             mint(self);
-            assert!(self.refused == refused + 1 || !refusal.is_least, "refused until the wait is over");
+            assert!(self.refused == refused + 1, "refused until the wait is over");
             return;
         }
         self.clock.0.set(Face::Time(refusal.until));

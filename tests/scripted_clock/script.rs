@@ -55,13 +55,6 @@ pub(super) enum Step {
     Show(Face),
     /// A session, a run, and whether to come back after exactly the wait that a refusal names.
     Mint(usize, Run, Return),
-    /// A session, and the ID after which one of it is wanted: this far ahead of the time reached.
-    After {
-        session: usize,
-        ahead: i64,
-        spin: u16,
-        back: Return,
-    },
     /// An ID this far ahead of the latest time that the clock has shown.
     Observe {
         ahead: i64,
@@ -121,12 +114,8 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (-1_i64..=1).prop_map(Run::Longest),
     ];
     let comeback = select(vec![Return::Never, Return::OnTime, Return::Early]);
-    let comeback_after = comeback.clone();
     prop_oneof![
         20 => (0..sessions().len(), run, comeback).prop_map(|(session, run, back)| Step::Mint(session, run, back)),
-        6 => (0..sessions().len(), -4_i64..16, 0_u16..4096, comeback_after).prop_map(|(session, ahead, spin, back)| {
-            Step::After { session, ahead, spin, back }
-        }),
         8 => (0_u64..4).prop_map(Step::Forward),
         2 => (4_u64..40).prop_map(Step::Forward),
         5 => (1_u64..14).prop_map(Step::Back),

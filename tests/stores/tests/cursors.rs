@@ -106,7 +106,7 @@ fn store_numbered(
     let mut transaction = client.transaction()?;
     let taken = run(&mut transaction, &pack.take, &[("room", &room)])?;
     let (number, last_id): (i64, Option<MessageId>) = (taken[0].try_get(0)?, taken[0].try_get(1)?);
-    let id = ids.generate_after_within(last_id, SessionTag::new(SessionType::GROUP, room), GREATEST_LEAD)?;
+    let id = MessageId::after(last_id, SessionTag::new(SessionType::GROUP, room), ids.clock().now_ms()?)?;
     let values: [(&str, &(dyn ToSql + Sync)); 6] =
         [("id", &id), ("room", &room), ("number", &number), ("sender", &"a"), ("key", &key), ("body", &"hello")];
     run(&mut transaction, &pack.store, &values)?;

@@ -18,6 +18,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use imid::clock::Clock;
 use imid::{Generator, MessageId, SessionTag, SessionType};
 use imid_store_tests::pack::{Parameters, Statement, section, statement};
 
@@ -112,7 +113,7 @@ macro_rules! database {
                 let row = bound!(last, message, none, 0_i64).fetch_one(&mut *transaction).await?;
                 let (number, last_id): (i64, Option<MessageId>) = (row.try_get(0)?, row.try_get(1)?);
                 let tag = SessionTag::new(SessionType::GROUP, &message.room);
-                let id = IDS.generate_after_within(last_id, tag, Duration::from_secs(1))?;
+                let id = MessageId::after(last_id, tag, IDS.clock().now_ms()?)?;
                 let mut is_new = true;
                 for (place, statement) in statements.store.iter().enumerate() {
                     match bound!(statement, message, Some(id), number).execute(&mut *transaction).await {

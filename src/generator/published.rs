@@ -1,7 +1,7 @@
 //! The words that all stripes share, and how a reading of the clock is published in them.
 
 use super::policy::Policy;
-use super::timeline::{Timeline, Window};
+use super::slew::{Timeline, Window};
 use crate::fork;
 use crate::sync::{AtomicU64, Ordering};
 
@@ -15,9 +15,9 @@ pub(super) const NOT_STARTED: u64 = u64::MAX;
 /// mints now and then finds them in memory and not in a cache. Each further line or page costs it more than the
 /// arithmetic.
 #[repr(C, align(256))]
-pub(super) struct Words {
+pub(super) struct Published {
     /// The reading of the clock that `first` and `end` hold for, plus the mark of the process ([`fork::mark`]).
-    pub(super) reading: AtomicU64,
+    pub(super) read: AtomicU64,
     /// The least stamp that a new ID may have; its tick is the time reached.
     pub(super) first: AtomicU64,
     /// The first stamp past the limit, or the ceiling if that was less.
@@ -27,41 +27,42 @@ pub(super) struct Words {
     /// What the fresh counters are mixed from.
     pub(super) seed: AtomicU64,
     /// See [`Timeline`].
-    pub(super) latest: AtomicU64,
+    pub(super) top: AtomicU64,
     pub(super) meet: AtomicU64,
-    pub(super) behind: AtomicU64,
+    pub(super) extra: AtomicU64,
     pub(super) policy: Policy,
     /// The mark of the process that took the seed, or [`NOT_STARTED`].
     pub(super) process: AtomicU64,
     /// See [`Timeline`].
     pub(super) floor: AtomicU64,
     pub(super) jump: AtomicU64,
-    pub(super) first_step: AtomicU64,
+    pub(super) steps: AtomicU64,
 }
 
 #[cfg(not(loom))]
-const _: () = assert!(core::mem::offset_of!(Words, policy) == 64, "the words of a new millisecond are one cache line");
+const _: () =
+    assert!(core::mem::offset_of!(Published, policy) == 64, "the words of a new millisecond are one cache line");
 #[cfg(not(loom))]
-const _: () = assert!(core::mem::offset_of!(Words, process) <= 128, "the policy is in the next one");
+const _: () = assert!(core::mem::offset_of!(Published, process) <= 128, "the policy is in the next one");
 
-impl Words {
+impl Published {
     /// Returns the words of a generator that has not started. `floor` is the least tick after the builder's, `ceiling`
     /// the first stamp that no ID may have.
     pub(super) const fn new(policy: Policy, floor: u64, ceiling: u64) -> Self {
         Self {
-            reading: AtomicU64::new(NOT_STARTED),
+            read: AtomicU64::new(NOT_STARTED),
             first: AtomicU64::new(0),
             end: AtomicU64::new(0),
             ceiling: AtomicU64::new(ceiling),
             seed: AtomicU64::new(0),
-            latest: AtomicU64::new(0),
+            top: AtomicU64::new(0),
             meet: AtomicU64::new(0),
-            behind: AtomicU64::new(0),
+            extra: AtomicU64::new(0),
             policy,
             process: AtomicU64::new(NOT_STARTED),
             floor: AtomicU64::new(floor),
             jump: AtomicU64::new(0),
-            first_step: AtomicU64::new(0),
+            steps: AtomicU64::new(0),
         }
     }
 
@@ -71,7 +72,7 @@ impl Words {
     #[inline]
     pub(super) fn hold_for(&self, now: u64) -> bool {
         // ORDERING: acquires the window that `publish` stored before it.
-        now < fork::UNIT && self.reading.load(Ordering::Acquire) == fork::mark() + now
+        now < fork::UNIT && self.read.load(Ordering::Acquire) == fork::mark() + now
     }
 
     #[inline]
@@ -88,7 +89,7 @@ impl Words {
         Timeline {
             floor: self.floor.load(Ordering::Acquire),
             jump: self.jump.load(Ordering::Acquire),
-            first_step: self.first_step.load(Ordering::Acquire),
+            steps: self.steps.load(Ordering::Acquire),
             ..self.recent()
         }
     }
@@ -97,10 +98,10 @@ impl Words {
     #[inline]
     fn recent(&self) -> Timeline {
         Timeline {
-            latest: self.latest.load(Ordering::Acquire),
+            top: self.top.load(Ordering::Acquire),
             reached: self.policy.shape.tick(self.first.load(Ordering::Acquire)),
             meet: self.meet.load(Ordering::Acquire),
-            behind: self.behind.load(Ordering::Acquire),
+            extra: self.extra.load(Ordering::Acquire),
             ..Timeline::NEW
         }
     }
@@ -115,13 +116,13 @@ impl Words {
             return Some(self.window());
         }
         // ORDERING: acquires the seed that was there before the window.
-        let published = self.reading.load(Ordering::Acquire).wrapping_sub(fork::mark());
+        let published = self.read.load(Ordering::Acquire).wrapping_sub(fork::mark());
         let seen = self.recent();
         if published >= fork::UNIT || !seen.is_plain(now, &self.policy) {
             return None;
         }
-        let window = self.window_of(Timeline { latest: now, reached: now, meet: 0, ..seen }, now);
-        raise(&self.latest, now);
+        let window = self.window_of(Timeline { top: now, reached: now, meet: 0, ..seen }, now);
+        raise(&self.top, now);
         change(&self.meet, seen.meet, 0);
         Some(self.publish_window(window, Some(now + fork::mark())))
     }
@@ -130,11 +131,11 @@ impl Words {
     /// do not take the cache line from other threads.
     pub(super) fn publish(&self, copy: Option<u64>, now: u64, seen: Timeline, next: Timeline) -> Window {
         let window = self.window_of(next, now);
-        raise(&self.latest, next.latest);
+        raise(&self.top, next.top);
         raise(&self.jump, next.jump);
-        raise(&self.first_step, next.first_step);
+        raise(&self.steps, next.steps);
         change(&self.meet, seen.meet, next.meet);
-        change(&self.behind, seen.behind, next.behind);
+        change(&self.extra, seen.extra, next.extra);
         // With a reading past 2109 the sum could be another process's.
         let copy = copy.filter(|copy| *copy < fork::UNIT);
         self.publish_window(window, copy.map(|copy| copy + self.process.load(Ordering::Relaxed)))
@@ -155,7 +156,7 @@ impl Words {
         store_new(&self.end, window.end);
         if let Some(reading) = reading {
             // ORDERING: releases all of the above to threads that mint by this reading.
-            store_new(&self.reading, reading);
+            store_new(&self.read, reading);
         }
         Window { first, end: window.end }
     }
@@ -193,7 +194,7 @@ fn store_new(word: &AtomicU64, value: u64) {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::generator::timeline::tests::{END, IDLE, T, policy};
+    use crate::generator::slew::tests::{END, IDLE, T, policy};
 
     #[test]
     fn a_word_is_lowered_only_if_no_other_thread_has_changed_it() {
@@ -213,10 +214,10 @@ mod tests {
             (Some(fork::UNIT), NOT_STARTED),
             (Some(u64::MAX), NOT_STARTED),
         ] {
-            let words = Words::new(policy(), 0, END);
-            words.process.store(7 * fork::UNIT, Ordering::Relaxed);
-            words.publish(copy, T, IDLE, IDLE);
-            assert_eq!(words.reading.into_inner(), reading, "{copy:?}");
+            let published = Published::new(policy(), 0, END);
+            published.process.store(7 * fork::UNIT, Ordering::Relaxed);
+            published.publish(copy, T, IDLE, IDLE);
+            assert_eq!(published.read.into_inner(), reading, "{copy:?}");
         }
     }
 }

@@ -17,10 +17,6 @@ use super::error::GenerateKind;
 use super::policy::Policy;
 use crate::stamp::mix;
 
-/// How many ticks an ID may be past the time reached where the clock itself allows less. Under full load each tick
-/// starts at a seeded place and runs over into the next one. A floor or an observed ID grants no more than this.
-pub(super) const GRACE: u64 = 4;
-
 /// How many ticks the time stands still after a short jump, before it continues at half speed. Hosts that observe each
 /// other's IDs move it by a tick per ID. If it also went on between two IDs, their lead would grow faster.
 const PAUSE: u64 = 8;
@@ -35,18 +31,18 @@ const MAX_SPREAD: u64 = 16;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Timeline {
     /// The greatest reading.
-    pub(super) latest: u64,
+    pub(super) top: u64,
     /// The time reached: no later ID has an earlier tick.
     pub(super) reached: u64,
     /// The reading at which the clock has caught up with the time reached.
     pub(super) meet: u64,
     /// How far steps of the clock have taken it behind its greatest reading. Full load needs that much more lead until
     /// it ends.
-    pub(super) behind: u64,
+    pub(super) extra: u64,
     /// The greatest `meet` that something other than a step of the clock asked for.
     pub(super) jump: u64,
-    /// The greatest `meet` that a step of the clock asked for while the time was not ahead of it.
-    pub(super) first_step: u64,
+    /// The greatest `meet` that steps of the clock may ask for.
+    pub(super) steps: u64,
     /// The least tick after every trusted floor.
     pub(super) floor: u64,
 }
@@ -62,7 +58,7 @@ pub(super) struct Window {
 
 impl Timeline {
     /// Before the first reading.
-    pub(super) const NEW: Self = Self { latest: 0, reached: 0, meet: 0, behind: 0, jump: 0, first_step: 0, floor: 0 };
+    pub(super) const NEW: Self = Self { top: 0, reached: 0, meet: 0, extra: 0, jump: 0, steps: 0, floor: 0 };
 
     /// Returns the time that belongs to a reading.
     #[inline]
@@ -73,10 +69,10 @@ impl Timeline {
     /// Returns whether a reading only moves the time on. Nearly every reading does.
     #[inline]
     pub(super) const fn is_plain(&self, now: u64, policy: &Policy) -> bool {
-        self.latest <= now
+        self.top <= now
             && self.reached <= now
             && self.meet <= now
-            && self.behind == 0
+            && self.extra == 0
             && !self.is_far_ahead(now, policy.max_advance())
             && now <= policy.shape.last_tick()
     }
@@ -84,68 +80,58 @@ impl Timeline {
     /// Returns whether a reading is so far ahead of the greatest one that a second one must agree.
     #[inline]
     pub(super) const fn is_far_ahead(&self, now: u64, max_advance: u64) -> bool {
-        now.saturating_sub(self.latest) > max_advance
+        now.saturating_sub(self.top) > max_advance
     }
 
     /// Returns how far a reading is behind the greatest one, or behind a floor that is past that.
     #[inline]
     pub(super) fn distance_behind(&self, now: u64) -> u64 {
-        self.latest.max(self.floor.saturating_sub(1)).saturating_sub(now)
+        self.top.max(self.floor.saturating_sub(1)).saturating_sub(now)
     }
 
     /// Returns the timeline after one more reading, which is at most the last tick.
     ///
-    /// `unissued` returns the first tick after every stamp that load has taken, at a reading. It is called
-    /// only if it matters.
+    /// `unissued` returns the first tick after every stamp that was taken. It is called only if it matters.
     #[inline]
-    pub(super) fn after(
-        self,
-        now: u64,
-        policy: &Policy,
-        unissued: impl FnOnce(u64) -> u64,
-    ) -> Result<Self, GenerateKind> {
+    pub(super) fn after(self, now: u64, policy: &Policy, unissued: impl FnOnce() -> u64) -> Result<Self, GenerateKind> {
         let mut next = self;
         let (max, found) = (policy.max_rollback, self.distance_behind(now));
         if found > max {
-            let by_floor = self.floor > self.latest + 1;
+            let by_floor = self.floor > self.top + 1;
             return Err(if by_floor {
                 GenerateKind::Floor { max, found }
             } else {
                 GenerateKind::Rollback { max, found }
             });
         }
-        let step = self.latest.saturating_sub(now);
+        let step = self.top.saturating_sub(now);
         if step > 0 {
+            // A clock that repeats a step forward and back would add half a step each time, because the time also moves with
+            // the step forward. With this limit the time reaches (top + steps) / 2 at most, the greatest step past `top`.
+            next.steps = self.steps.max(self.top.max(self.jump) + 2 * step);
             // Earlier steps can have moved the time further ahead than this one takes the clock back. Without that part
             // full load would be refused where the time stands still. A jump grants no lead, so its part does not
             // count.
-            let by_jumps = (self.jump + PAUSE).saturating_sub(self.latest).div_ceil(2);
+            let by_jumps = (self.jump + PAUSE).saturating_sub(self.top).div_ceil(2);
             let by_steps = self.reached.saturating_sub(now + by_jumps);
-            next.behind = self.behind.max(step).max(by_steps);
-        } else if self.behind > 0 && now > self.latest {
+            next.extra = self.extra.max(step).max(by_steps);
+        } else if self.extra > 0 && now > self.top {
             // The clock is past its earlier readings. Full load has borrowed milliseconds in the meantime. If they were
             // dropped immediately, every call would be refused until the clock has caught up with the stamps.
-            next.behind = self.behind.min(unissued(now).saturating_sub(now));
+            next.extra = self.extra.min(unissued().saturating_sub(now));
         }
-        if now > self.latest {
+        if now > self.top {
             // Of a step forward that takes a step back, only the part past the greatest reading is time that has passed. Where the
             // clock has come here at its own pace, this is the `meet` that it had.
-            next.meet = self.meet.min((2 * self.reached + 1).saturating_sub(self.latest));
+            next.meet = self.meet.min((2 * self.reached + 1).saturating_sub(self.top));
         }
-        next.latest = self.latest.max(now);
+        next.top = self.top.max(now);
         if now >= self.reached {
             // The clock has caught up, perhaps because a step back was taken back.
             next.meet = 0;
         } else if self.reached > next.time_at(now) {
             let wanted = if step > 0 {
-                if self.reached == self.latest {
-                    next.first_step = self.first_step.max(self.latest + step);
-                }
-                // A clock that repeats a step forward and back leads by at most two steps. Without this limit each
-                // repetition could add half a step, because the time also moves with the step forward. A second step
-                // while the first one is slewed adds its own length.
-                let most = (self.latest.max(self.jump) + 2 * step).max(self.first_step + step);
-                (2 * self.reached - now).min(most)
+                (2 * self.reached - now).min(next.steps)
             } else {
                 let wanted = self.meet_after_jump(self.reached, now);
                 next.jump = self.jump.max(wanted);
@@ -174,16 +160,7 @@ impl Timeline {
     /// Returns the greatest tick by the time reached, and by the clock.
     #[inline]
     pub(super) const fn limits(&self, now: u64, policy: &Policy) -> (u64, u64) {
-        let grace = if policy.max_lead < GRACE { policy.max_lead } else { GRACE };
-        (self.reached + grace, now + self.behind + policy.max_lead)
-    }
-
-    /// Returns the greatest tick that a stamp of a [moved](super::after) stripe may have, while the move is in force.
-    #[inline]
-    pub(super) const fn moved(&self, now: u64, meet: u64, policy: &Policy) -> Option<u64> {
-        let at = now + self.behind;
-        let grace = if policy.max_lead < GRACE { policy.max_lead } else { GRACE };
-        if at < meet { Some(at.midpoint(meet) + grace) } else { None }
+        (self.reached + policy.grace(), now + self.extra + policy.max_lead)
     }
 
     /// Returns the window of a timeline that ends with this reading. `ceiling` is the first stamp that must not be taken.
@@ -239,7 +216,7 @@ pub(super) mod tests {
     pub(in crate::generator) const SHAPE: Shape = Shape::new(TIMESTAMP_MAX, 0, 0, 12);
     pub(in crate::generator) const END: u64 = SHAPE.first_of(TIMESTAMP_MAX + 1);
     pub(in crate::generator) const IDLE: Timeline =
-        Timeline { latest: T, reached: T, meet: 0, behind: 0, jump: 0, first_step: 0, floor: 0 };
+        Timeline { top: T, reached: T, meet: 0, extra: 0, jump: 0, steps: 0, floor: 0 };
 
     /// Starts at zero, a lead of 100 ms, a rollback and a skew of 1,000 ms.
     pub(in crate::generator) fn policy() -> Policy {
@@ -248,14 +225,14 @@ pub(super) mod tests {
 
     /// Returns the timeline after one more reading; nothing is issued ahead of it.
     fn read(seen: Timeline, now: u64) -> Result<Timeline, GenerateKind> {
-        seen.after(now, &policy(), |_| 0)
+        seen.after(now, &policy(), || 0)
     }
 
     #[test]
     fn a_reading_moves_the_time_as_the_table_says() {
-        let step = Timeline { meet: T + 30, behind: 30, first_step: T + 30, ..IDLE };
+        let step = Timeline { meet: T + 30, extra: 30, steps: T + 60, ..IDLE };
         let slewed = Timeline { reached: T + 15, ..step };
-        let second = Timeline { latest: T + 2, reached: T + 16, behind: 0, ..step };
+        let second = Timeline { top: T + 2, reached: T + 16, extra: 0, ..step };
         let third = Timeline { reached: T + 18, meet: T + 35, ..second };
         let seen = Timeline { reached: T + 100, ..IDLE };
         let ahead = Timeline { jump: T + 200, ..seen };
@@ -277,7 +254,7 @@ pub(super) mod tests {
             ("the clock has caught up",                      slewed, T + 30,   T + 30,  0,       0,      T + 130),
             ("a step back is taken back",                    step,   T,        T,       0,       30,     T + 130),
             ("a second step while the first is slewed",      second, T - 3,    T + 16,  T + 35,  19,     T + 116),
-            ("and a third stands still for its length",      third,  T - 3,    T + 18,  T + 35,  21,     T + 118),
+            ("and a third one",                                 third,  T - 3,    T + 18,  T + 39,  21,     T + 118),
             ("a step back while the time is ahead",          ahead,  T - 10,   T + 100, T + 210, 10,     T + 104),
             ("an ID from elsewhere moves the time",          seen,   T,        T + 100, T + 200, 0,      T + 104),
             ("and from there at half speed",                 seen,   T + 10,   T + 100, T + 190, 0,      T + 110),
@@ -286,10 +263,10 @@ pub(super) mod tests {
             ("and goes on at half speed",                    moved,  T + 12,   T + 18,  T + 24,  0,      T + 112),
             ("it is in the past of this reading",            seen,   T + 100,  T + 100, 0,       0,      T + 200),
         ];
-        for (what, before, now, reached, meet, behind, limit) in table {
+        for (what, before, now, reached, meet, extra, limit) in table {
             let after = read(before, now).unwrap();
-            let latest = before.latest.max(now);
-            assert_eq!(after, Timeline { latest, reached, meet, behind, ..after }, "{what}");
+            let top = before.top.max(now);
+            assert_eq!(after, Timeline { top, reached, meet, extra, ..after }, "{what}");
             assert_eq!(after.limit(now, &policy()), limit, "{what}");
             assert_eq!(read(after, now), Ok(after), "{what}, twice");
         }
@@ -307,18 +284,18 @@ pub(super) mod tests {
     #[test]
     fn a_jump_ahead_grants_a_few_ticks_and_no_lead() {
         let far = Timeline { reached: T + 5_000, ..IDLE };
-        assert_eq!(read(far, T).unwrap().limit(T, &policy()), T + 5_000 + GRACE);
+        assert_eq!(read(far, T).unwrap().limit(T, &policy()), T + 5_000 + 4);
         let strict = Policy { max_lead: 0, ..policy() };
         assert_eq!(far.limit(T, &strict), T + 5_000, "no more than the lead");
     }
 
     #[test]
     fn full_load_keeps_what_a_step_granted_until_the_load_ends() {
-        let step = Timeline { meet: T + 30, behind: 30, ..IDLE };
-        let behind = |unissued: u64| step.after(T + 1, &policy(), |_| unissued).unwrap().behind;
-        assert_eq!(behind(T + 200), 30);
-        assert_eq!(behind(T + 11), 10);
-        assert_eq!(behind(T), 0);
+        let step = Timeline { meet: T + 30, extra: 30, ..IDLE };
+        let extra = |unissued: u64| step.after(T + 1, &policy(), || unissued).unwrap().extra;
+        assert_eq!(extra(T + 200), 30);
+        assert_eq!(extra(T + 11), 10);
+        assert_eq!(extra(T), 0);
     }
 
     /// A clock with two sources that disagree, and answer in turn.
@@ -358,7 +335,7 @@ pub(super) mod tests {
         assert!(!plain(IDLE, T + 1_001), "far ahead");
         assert!(!plain(Timeline { reached: T + 2, ..IDLE }, T + 1), "ahead of the reading");
         assert!(!plain(Timeline { meet: T + 2, ..IDLE }, T + 1), "at half speed");
-        assert!(!plain(Timeline { latest: TIMESTAMP_MAX, ..IDLE }, TIMESTAMP_MAX + 1), "past the end");
+        assert!(!plain(Timeline { top: TIMESTAMP_MAX, ..IDLE }, TIMESTAMP_MAX + 1), "past the end");
     }
 
     #[test]
