@@ -24,7 +24,7 @@
 #   ci/services.sh install STORE...
 #     Installs only. It needs apt-get, and root or a sudo that asks no password. Here STORE can also be python, which is Python 3
 #     with venv, chromium, binaryen, prometheus (for promtool), docker-compose, etcd-client, redis-sentinel,
-#     pgbouncer, haproxy or curl.
+#     pgbouncer, haproxy, faketime or curl.
 #   ci/services.sh list
 #     Prints the stores, one on each line. The other scripts take them from here.
 #
@@ -56,7 +56,7 @@ is_installed() {
     chromium) program chromium ;;
     binaryen) program wasm-opt ;;
     prometheus) program promtool ;;
-    pgbouncer | haproxy | curl | docker-compose | redis-sentinel | etcd-client) program "${1/etcd-client/etcdctl}" ;;
+    pgbouncer | haproxy | faketime | curl | docker-compose | redis-sentinel | etcd-client) program "${1/etcd-client/etcdctl}" ;;
   esac >/dev/null
 }
 

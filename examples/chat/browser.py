@@ -103,18 +103,18 @@ class Page:
 
 class Gateway:
     def __init__(self, program, name):
-        with socket.create_server(("127.0.0.1", 0)) as free, socket.create_server(("127.0.0.1", 0)) as other:
-            self.address, self.operations = (f"127.0.0.1:{one.getsockname()[1]}" for one in (free, other))
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.address = f"127.0.0.1:{free.getsockname()[1]}"
         self.program, self.name = program, name
         self.start()
 
     def start(self):
-        environment = {**os.environ, "CHAT_LISTEN": self.address, "CHAT_OPERATIONS": self.operations, "CHAT_NAME": self.name}
+        environment = {**os.environ, "CHAT_LISTEN": self.address}
         self.process = subprocess.Popen([self.program], env=environment, stdout=subprocess.DEVNULL)
         end = time.monotonic() + 60
         while True:
             try:
-                return urllib.request.urlopen(f"http://{self.operations}/ready", timeout=5).close()
+                return urllib.request.urlopen(f"http://{self.address}/ready", timeout=5).close()
             except OSError:
                 if time.monotonic() > end:
                     sys.exit(f"browser.py: {self.name} is not ready after 60 s")

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
+use std::iter;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -13,9 +14,9 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_stream::wrappers::ReceiverStream;
 
-use crate::Phase;
 use crate::room::Room;
 use crate::store::{Message, Store};
+use crate::{Failure, Phase};
 
 /// How often a gateway compares all followed rooms, in one query, so a lost notification costs only time.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -23,15 +24,20 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The last messages of a room, in order.
 type Tail = Arc<[Message]>;
 
-/// The rooms that streams of this gateway follow.
-pub struct Rooms {
-    store: Arc<Store>,
+/// What a client receives.
+pub type Events = ReceiverStream<Result<Event, Infallible>>;
+
+/// What all requests share.
+pub struct Gateway {
+    pub store: Store,
+    pub phase: watch::Sender<Phase>,
+    /// The rooms that streams of this gateway follow.
     tails: Mutex<HashMap<String, watch::Sender<Tail>>>,
 }
 
-impl Rooms {
-    pub fn new(store: Arc<Store>) -> Arc<Self> {
-        Arc::new(Self { store, tails: Mutex::default() })
+impl Gateway {
+    pub fn new(store: Store) -> Arc<Self> {
+        Arc::new(Self { store, phase: watch::Sender::new(Phase::Starting), tails: Mutex::default() })
     }
 
     fn follow(&self, room: &Room) -> watch::Receiver<Tail> {
@@ -39,60 +45,36 @@ impl Rooms {
         tails.entry(room.name.clone()).or_insert_with(|| watch::Sender::new(Arc::default())).subscribe()
     }
 
-    /// Keeps the tails up to date, as long as the gateway lives.
-    pub async fn keep(&self) {
-        let (names, mut named) = mpsc::channel(1_024);
-        tokio::spawn(listen(self.store.clone(), names));
+    /// Keeps the tails up to date until the database cannot be reached.
+    pub async fn keep(&self) -> Result<(), Failure> {
+        let mut listener = PgListener::connect_with(&self.store.pool).await?;
+        listener.listen("imid_chat").await?;
         let mut check = interval(PAUSE);
         check.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            let changed = tokio::select! {
-                Some(name) = named.recv() => {
-                    let mut changed = HashSet::from([name]);
-                    while let Ok(name) = named.try_recv() {
-                        changed.insert(name);
-                    }
-                    changed
-                }
-                _ = check.tick() => self.changed().await,
+            let mut changed: HashSet<String> = tokio::select! {
+                named = listener.try_recv() => named?.iter().map(|named| named.payload().to_owned()).collect(),
+                _ = check.tick() => self.changed().await?,
             };
+            changed.extend(iter::from_fn(|| listener.next_buffered()).map(|named| named.payload().to_owned()));
             for name in changed {
-                if self.tails.lock().expect("no panic").contains_key(&name)
-                    && let Ok(tail) = self.store.tail(&name).await
-                    && let Some(sender) = self.tails.lock().expect("no panic").get(&name)
-                {
-                    sender.send_replace(tail.into());
-                }
+                let Some(sender) = self.tails.lock().expect("no panic").get(&name).cloned() else { continue };
+                sender.send_replace(self.store.tail(&name).await?.into());
             }
         }
     }
 
     /// Returns the rooms whose last message is not that of the tail. Rooms that nobody follows anymore are forgotten.
-    async fn changed(&self) -> HashSet<String> {
+    async fn changed(&self) -> Result<HashSet<String>, Failure> {
         let (names, ids): (Vec<String>, Vec<Option<MessageId>>) = {
             let mut tails = self.tails.lock().expect("no panic");
             tails.retain(|_, tail| tail.receiver_count() > 0);
             tails.iter().map(|(name, tail)| (name.clone(), tail.borrow().last().map(|message| message.id))).unzip()
         };
         if names.is_empty() {
-            return HashSet::new();
+            return Ok(HashSet::new());
         }
-        self.store.changed(&names, &ids).await.unwrap_or_default().into_iter().collect()
-    }
-}
-
-/// Sends the name of each room that has a new message.
-async fn listen(store: Arc<Store>, names: mpsc::Sender<String>) {
-    loop {
-        if let Ok(mut listener) = PgListener::connect_with(store.pool()).await
-            && listener.listen("imid_chat").await.is_ok()
-        {
-            while let Ok(notification) = listener.recv().await {
-                // If the channel is full, the next check finds the room.
-                let _ = names.try_send(notification.payload().to_owned());
-            }
-        }
-        sleep(PAUSE).await;
+        Ok(self.store.changed(&names, &ids).await?.into_iter().collect())
     }
 }
 
@@ -106,47 +88,38 @@ fn since(tail: &[Message], last: Option<MessageId>) -> Option<&[Message]> {
 
 /// Returns the messages of a room after one, as events with their ID. IDs of a room are committed in order, so a client that names the last
 /// one (`Last-Event-ID`) misses nothing. If the database has lost that one, a `reset` event tells the client to start again.
-pub fn stream(
-    rooms: &Rooms,
-    room: Room,
-    after: Option<MessageId>,
-    mut phase: watch::Receiver<Phase>,
-) -> ReceiverStream<Result<Event, Infallible>> {
+pub fn stream(gateway: Arc<Gateway>, room: Room, after: Option<MessageId>) -> Events {
     let (events, receiver) = mpsc::channel(16);
-    let mut tails = rooms.follow(&room);
-    let store = rooms.store.clone();
+    let (mut tails, mut phase) = (gateway.follow(&room), gateway.phase.subscribe());
     tokio::spawn(async move {
-        metrics::gauge!("chat_streams").increment(1.0);
         let mut last = after;
-        'open: while *phase.borrow() < Phase::Stopping {
+        while *phase.borrow() < Phase::Stopping {
             let tail = tails.borrow_and_update().clone();
             let new = match since(&tail, last) {
                 Some(new) => Ok(Some(new.to_vec())),
-                None => store.after(&room, last).await,
+                None => gateway.store.after(&room, last).await,
             };
             let is_away = new.is_err();
             let Some(new) = new.unwrap_or(Some(Vec::new())) else {
                 let _ = events.send(Ok(Event::default().event("reset").data("lost"))).await;
-                break;
+                return;
             };
-            let is_idle = new.is_empty();
-            for message in new {
-                let event = Event::default().id(message.id.to_string()).json_data(&message).expect("JSON");
+            for message in &new {
+                let event = Event::default().id(message.id.to_string()).json_data(message).expect("JSON");
                 if events.send(Ok(event)).await.is_err() {
-                    break 'open;
+                    return;
                 }
                 last = Some(message.id);
             }
-            if is_idle {
+            if new.is_empty() {
                 tokio::select! {
                     _ = tails.changed() => {}
                     () = sleep(PAUSE), if is_away => {}
                     _ = phase.changed() => {}
-                    () = events.closed() => break,
+                    () = events.closed() => return,
                 }
             }
         }
-        metrics::gauge!("chat_streams").decrement(1.0);
     });
     ReceiverStream::new(receiver)
 }

@@ -12,10 +12,14 @@ pub struct Room {
     users: Option<[String; 2]>,
 }
 
+/// Whether a text can be the name of a user or a group.
+pub fn is_name(text: &str) -> bool {
+    (1..=64).contains(&text.len()) && !text.chars().any(char::is_control)
+}
+
 impl Room {
     /// Reads a room's name. The users of a private chat can be in both orders.
     pub fn parse(name: &str) -> Result<Self, String> {
-        let is_name = |part: &str| (1..=64).contains(&part.len()) && !part.chars().any(char::is_control);
         let parts: Vec<&str> = name.split(':').collect();
         match parts[..] {
             ["group", group] if is_name(group) => {

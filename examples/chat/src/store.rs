@@ -1,10 +1,8 @@
 //! Messages in PostgreSQL.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use imid::MessageId;
-use imid_lease::{LeaseError, LeasedGenerator};
 use serde::Serialize;
 use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
@@ -12,14 +10,33 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use crate::Failure;
 use crate::room::Room;
 
-/// How long a message may hold its room while it waits for an ID.
-const MINT: Duration = Duration::from_secs(2);
+/// How often a message is minted anew because a room with the same tag has its ID.
+const TRIES: usize = 5;
 
 /// How many messages of a room a page shows, how many a gateway keeps of each followed room, and how many a stream that is further behind
 /// reads at a time.
 const SHOWN: i64 = 50;
 const TAIL: i64 = 32;
 const FOLLOWED: i64 = 200;
+
+const SCHEMA: &str = concat!(include_str!("../../../sql/postgres/tables.sql"), include_str!("../schema.sql"));
+
+/// A gateway that hangs in a transaction must not hold the lock of a room. `SET LOCAL`, because a pooler such as pgbouncer gives the next
+/// transaction another session.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED;
+    SET LOCAL statement_timeout = '5s'; SET LOCAL idle_in_transaction_session_timeout = '5s'";
+
+/// Locks the room until the commit. The time is that of the database, read under the lock, so the clocks of the gateways do not matter.
+/// A new room begins after the last ID of the row '', which only a failover sets.
+const TAKE: &str = "INSERT INTO rooms AS room (name, session_tag, last_number, last_id)
+    VALUES ($1, $2, 1, (SELECT last_id FROM rooms WHERE name = ''))
+    ON CONFLICT (name) DO UPDATE SET last_number = room.last_number + 1
+    RETURNING last_number, last_id, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+const STORE: &str = "WITH stored AS (
+        INSERT INTO messages (id, room, number, sender, client_key, body) VALUES ($1, $2, $3, $4, $5, $6)
+        ON CONFLICT DO NOTHING RETURNING id, room)
+    UPDATE rooms SET last_id = stored.id FROM stored WHERE name = stored.room";
 
 /// A stored message.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, sqlx::FromRow)]
@@ -31,32 +48,17 @@ pub struct Message {
     pub body: String,
 }
 
-/// How many messages of a room a user has not read.
-#[derive(Debug, Serialize, sqlx::FromRow)]
-pub struct Unread {
-    pub room: String,
-    pub unread: i64,
-}
-
-/// The tables, and the generator of this gateway.
+/// The tables.
 pub struct Store {
-    pool: PgPool,
-    ids: LeasedGenerator,
+    pub pool: PgPool,
 }
 
 impl Store {
     /// Connects when it is first used, so a gateway starts while the database is away.
-    pub fn new(url: &str, holder: &str, connections: u32, ids: LeasedGenerator) -> Result<Arc<Self>, sqlx::Error> {
-        // A gateway that hangs in a transaction must not hold the lock of a room. Stricter isolation would end the posts of a busy room
-        // with errors, and the lock makes it superfluous.
-        let settings = [
-            ("statement_timeout", "5s"),
-            ("idle_in_transaction_session_timeout", "5s"),
-            ("default_transaction_isolation", "read committed"),
-        ];
-        let options = url.parse::<PgConnectOptions>()?.application_name(holder).options(settings);
-        let pool = PgPoolOptions::new().max_connections(connections).acquire_timeout(Duration::from_secs(5));
-        Ok(Arc::new(Self { pool: pool.connect_lazy_with(options), ids }))
+    pub fn new(url: &str, connections: u32) -> Result<Self, sqlx::Error> {
+        let pool =
+            PgPoolOptions::new().max_connections(connections.saturating_add(1)).acquire_timeout(Duration::from_secs(5));
+        Ok(Self { pool: pool.connect_lazy_with(url.parse::<PgConnectOptions>()?) })
     }
 
     /// Makes the tables if there are none.
@@ -64,75 +66,40 @@ impl Store {
         let mut transaction = self.pool.begin().await?;
         // CREATE TABLE IF NOT EXISTS can fail if two gateways run it at the same time.
         sqlx::query("SELECT pg_advisory_xact_lock(7, 1)").execute(&mut *transaction).await?;
-        sqlx::raw_sql(include_str!("../schema.sql")).execute(&mut *transaction).await?;
+        sqlx::raw_sql(SCHEMA).execute(&mut *transaction).await?;
         Ok(transaction.commit().await?)
-    }
-
-    pub fn pool(&self) -> &PgPool {
-        &self.pool
-    }
-
-    /// Whether this gateway has a lane, or only waits for the database, as all gateways then do.
-    pub fn is_ready(&self) -> bool {
-        let room = Room::parse("group:ready").expect("a name");
-        match self.ids.generate(room.tag) {
-            Ok(_) => true,
-            Err(error) => self.ids.status().lane.is_some() && (error.is_register() || error.is_used_up()),
-        }
-    }
-
-    /// Waits until the lease has stopped, and returns why, so that the process exits and a new one starts with new settings. If the register
-    /// went back to an earlier state, it does not return: a new process could not notice that, and would mint before it is recovered.
-    pub async fn stopped(&self) -> LeaseError {
-        let error = self.ids.stopped_async().await;
-        if error.is_reverted() {
-            eprintln!("{error}");
-            std::future::pending::<()>().await;
-        }
-        error
-    }
-
-    /// Gives the lane back, if there is one. A call to a database that does not answer takes up to five time limits of the register.
-    pub async fn close(&self, timeout: Duration) {
-        if self.ids.status().lane.is_some() {
-            self.ids.close_async(timeout).await;
-        }
     }
 
     /// Stores a message, unless its sender has sent one with this key. Returns what is stored, and whether it is new.
     ///
-    /// The first statement locks the room until the commit, and the ID is minted under the lock, after the last ID of the room. So
-    /// numbers and IDs of a room ascend in the order of the commits, on all gateways.
+    /// The ID is minted under the room's lock, after the last ID of the room. So numbers and IDs of a room ascend in the order of the
+    /// commits, on all gateways.
     pub async fn post(&self, room: &Room, sender: &str, key: &str, body: &str) -> Result<(Message, bool), Failure> {
-        let mut transaction = self.pool.begin().await?;
-        let take = "INSERT INTO rooms AS room (name, last_number) VALUES ($1, 1)
-            ON CONFLICT (name) DO UPDATE SET last_number = room.last_number + 1 RETURNING last_number, last_id";
-        let (number, last_id): (i64, Option<MessageId>) =
-            sqlx::query_as(take).bind(&room.name).fetch_one(&mut *transaction).await?;
-        // `last_id` is of our own gateways. An ID that a client sends must never come here.
-        if let Some(last_id) = last_id {
-            self.ids.raise_floor(last_id);
+        for _ in 0..TRIES {
+            let mut transaction = self.pool.begin_with(BEGIN).await?;
+            let take = sqlx::query_as(TAKE).bind(&room.name).bind(room.tag);
+            let (number, last_id, now_ms): (i64, _, i64) = take.fetch_one(&mut *transaction).await?;
+            let id = MessageId::after(last_id, room.tag, now_ms as u64).map_err(Failure::later)?;
+            let store = sqlx::query(STORE).bind(id).bind(&room.name).bind(number).bind(sender).bind(key).bind(body);
+            if store.execute(&mut *transaction).await?.rows_affected() == 1 {
+                transaction.commit().await?;
+                // A hint for the followers, which the client does not wait for. It is outside of the transaction because NOTIFY makes
+                // commits wait for each other. If it is lost, the followers notice the message within a second.
+                let hint = sqlx::query("SELECT pg_notify('imid_chat', $1)").bind(room.name.clone());
+                let pool = self.pool.clone();
+                tokio::spawn(async move { hint.execute(&pool).await });
+                return Ok((Message { id, number, sender: sender.to_owned(), body: body.to_owned() }, true));
+            }
+            transaction.rollback().await?;
+            let known = "SELECT id, number, sender, body FROM messages
+                WHERE room = $1 AND sender = $2 AND client_key = $3";
+            let known = sqlx::query_as(known).bind(&room.name).bind(sender).bind(key);
+            if let Some(known) = known.fetch_optional(&self.pool).await? {
+                return Ok((known, false));
+            }
+            // A room with the same tag has this ID.
         }
-        let id = self.ids.generate_async(room.tag, MINT).await.map_err(Failure::later)?;
-        let store = "WITH stored AS (
-                INSERT INTO messages (id, room, number, sender, client_key, body) VALUES ($1, $2, $3, $4, $5, $6)
-                ON CONFLICT (room, sender, client_key) DO NOTHING RETURNING id, room)
-            UPDATE rooms SET last_id = stored.id FROM stored WHERE name = stored.room";
-        let store = sqlx::query(store).bind(id).bind(&room.name).bind(number).bind(sender).bind(key).bind(body);
-        if store.execute(&mut *transaction).await?.rows_affected() == 1 {
-            transaction.commit().await?;
-            // A hint for the followers, which the client does not wait for. It is outside of the transaction because NOTIFY makes commits
-            // wait for each other. If it is lost, the followers notice the message within a second.
-            let (pool, name) = (self.pool.clone(), room.name.clone());
-            tokio::spawn(
-                async move { sqlx::query("SELECT pg_notify('imid_chat', $1)").bind(name).execute(&pool).await },
-            );
-            return Ok((Message { id, number, sender: sender.to_owned(), body: body.to_owned() }, true));
-        }
-        transaction.rollback().await?;
-        let known = "SELECT id, number, sender, body FROM messages WHERE room = $1 AND sender = $2 AND client_key = $3";
-        let known = sqlx::query_as(known).bind(&room.name).bind(sender).bind(key).fetch_one(&self.pool).await?;
-        Ok((known, false))
+        Err(Failure::later(format!("rooms with the tag of {} had each of {TRIES} IDs", room.name)))
     }
 
     /// Returns the messages after one that a client has, in order, or `None` if the database does not have that one: after a failover or a
@@ -142,11 +109,10 @@ impl Store {
                 (SELECT CASE WHEN $2::bytea IS NULL THEN 1 ELSE (SELECT number FROM messages WHERE id = $2 AND room = $1) END)
             ORDER BY number LIMIT $3";
         let query = sqlx::query_as(sql).bind(&room.name).bind(last).bind(FOLLOWED + 1);
-        let mut found: Vec<Message> = query.fetch_all(&self.pool).await?;
-        let is_lost = last.is_some() && found.is_empty();
+        let found: Vec<Message> = query.fetch_all(&self.pool).await?;
+        let is_known = last.is_none() || !found.is_empty();
         // The client has the first one.
-        found.drain(..usize::from(last.is_some()).min(found.len()));
-        Ok((!is_lost).then_some(found))
+        Ok(is_known.then(|| found.into_iter().skip(usize::from(last.is_some())).collect()))
     }
 
     /// Returns the messages from an ID on and before another, the latest first.
@@ -163,10 +129,10 @@ impl Store {
         Ok(sqlx::query_as(sql).bind(room).bind(TAIL).fetch_all(&self.pool).await?)
     }
 
-    /// Returns the rooms whose last ID is not the one given.
+    /// Returns the rooms whose last message is not the one given. A room's `last_id` can be above it, after a failover.
     pub async fn changed(&self, rooms: &[String], ids: &[Option<MessageId>]) -> Result<Vec<String>, Failure> {
-        let sql = "SELECT seen.name FROM unnest($1::text[], $2::bytea[]) AS seen (name, id)
-            LEFT JOIN rooms USING (name) WHERE rooms.last_id IS DISTINCT FROM seen.id";
+        let sql = "SELECT seen.room FROM unnest($1::text[], $2::bytea[]) AS seen (room, id)
+            WHERE seen.id IS DISTINCT FROM (SELECT id FROM messages WHERE room = seen.room ORDER BY number DESC LIMIT 1)";
         Ok(sqlx::query_scalar(sql).bind(rooms).bind(ids).fetch_all(&self.pool).await?)
     }
 
@@ -180,9 +146,9 @@ impl Store {
     }
 
     /// Returns what a reader has not read, by room.
-    pub async fn unread(&self, reader: &str) -> Result<Vec<Unread>, Failure> {
-        let sql = "SELECT rooms.name AS room, rooms.last_number - readers.number AS unread FROM readers
-            JOIN rooms ON rooms.name = readers.room WHERE readers.reader = $1 ORDER BY rooms.name";
+    pub async fn unread(&self, reader: &str) -> Result<Vec<(String, i64)>, Failure> {
+        let sql = "SELECT rooms.name, rooms.last_number - readers.number FROM readers
+            JOIN rooms ON rooms.name = readers.room WHERE readers.reader = $1";
         Ok(sqlx::query_as(sql).bind(reader).fetch_all(&self.pool).await?)
     }
 }
