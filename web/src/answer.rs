@@ -296,6 +296,7 @@ fn advice(forecast: &Forecast) -> String {
     };
     let lanes = 1 << bits;
     format!(
-        "Use imid-lease with {bits} lane bits: {lanes} lanes for {hosts} hosts and those that replace them.{stripes}"
+        "Mint after the last ID of the locked room. Hosts that mint without its lock: imid-lease with {bits} lane bits, {lanes} lanes \
+         for {hosts} hosts and those that replace them.{stripes}"
     )
 }

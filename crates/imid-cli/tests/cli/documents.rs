@@ -159,7 +159,8 @@ fn each_shell_block_of_the_documents_is_run_by_a_test() {
         blocks(MIGRATING, "sh").into_iter().partition(|block| block.contains("duckdb"));
     assert!(psql.iter().all(|block| block.contains("psql")));
     assert_eq!((duckdb.len(), psql.len(), blocks(MIGRATING, "sql").len()), (2, 2, 2));
-    assert_eq!((blocks(README, "sql").len(), blocks(TOOL, "sql").len()), (0, 0));
+    // examples/chat_sql/check.py runs it.
+    assert_eq!((blocks(README, "sql").len(), blocks(TOOL, "sql").len()), (1, 0));
 }
 
 #[test]

@@ -30,11 +30,12 @@ any host          about once in 4.8 seconds        6,580,000              39/s
 by session name   about once in 65 minutes             8,030           1,120/s
 UUIDv7 instead    none expected in 10,000 years       8.4e-9   1,090,000,000/s
 by session.shard  never, while one process at a time owns a shard
-lanes             never, while no two live processes have one lane
+under a room lock never, while each ID follows the last one of its locked room
 imid-lease        never, while the store keeps what it acknowledges
 
-Use imid-lease with 4 lane bits: 16 lanes for 8 hosts and those that
-replace them. Each mints up to 256 IDs per millisecond and stripe.
+Mint after the last ID of the locked room. Hosts that mint without its lock:
+imid-lease with 4 lane bits, 16 lanes for 8 hosts and those that replace
+them. Each mints up to 256 IDs per millisecond and stripe.
 ";
     assert_eq!(imid("risk --hosts 8 --rate 100000 --rooms 1e6 --zipf 1.0 --busiest 100", "").ok(), expected);
 }

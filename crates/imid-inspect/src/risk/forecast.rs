@@ -63,7 +63,7 @@ impl Forecast {
 
     /// Returns the deployment that repeats no ID and costs the least.
     pub fn recommended(&self) -> Mode {
-        if self.hosts == 1 { Mode::AnyHost } else { Mode::Lease }
+        if self.hosts == 1 { Mode::AnyHost } else { Mode::RoomLock }
     }
 }
 

@@ -27,8 +27,8 @@ pub enum Mode {
     ByName,
     /// One, chosen by the session's type and hash.
     ByShard,
-    /// Any, and each has a lane.
-    Lanes,
+    /// Any, in a transaction that has locked the session's row and reads its last ID.
+    RoomLock,
     /// Any, and each has a lease of a lane.
     Lease,
     /// Any, and the IDs are UUIDs of version 7 with 74 random bits.
@@ -36,7 +36,8 @@ pub enum Mode {
 }
 
 /// The modes, those that can repeat IDs first.
-pub(super) const MODES: [Mode; 6] = [Mode::AnyHost, Mode::ByName, Mode::Uuid7, Mode::ByShard, Mode::Lanes, Mode::Lease];
+pub(super) const MODES: [Mode; 6] =
+    [Mode::AnyHost, Mode::ByName, Mode::Uuid7, Mode::ByShard, Mode::RoomLock, Mode::Lease];
 
 impl Mode {
     /// Returns the name, for programs.
@@ -45,7 +46,7 @@ impl Mode {
             Self::AnyHost => "any",
             Self::ByName => "name",
             Self::ByShard => "shard",
-            Self::Lanes => "lanes",
+            Self::RoomLock => "lock",
             Self::Lease => "lease",
             Self::Uuid7 => "uuidv7",
         }
@@ -57,7 +58,7 @@ impl Mode {
             Self::AnyHost => "any host",
             Self::ByName => "by session name",
             Self::ByShard => "by session.shard",
-            Self::Lanes => "lanes",
+            Self::RoomLock => "under a room lock",
             Self::Lease => "imid-lease",
             Self::Uuid7 => "UUIDv7 instead",
         }
@@ -68,7 +69,7 @@ impl Mode {
         match self {
             Self::AnyHost | Self::ByName | Self::Uuid7 => None,
             Self::ByShard => Some("while one process at a time owns a shard"),
-            Self::Lanes => Some("while no two live processes have one lane"),
+            Self::RoomLock => Some("while each ID follows the last one of its locked room"),
             Self::Lease => Some("while the store keeps what it acknowledges"),
         }
     }
@@ -95,14 +96,14 @@ impl Pairs {
 
     /// Returns the equal IDs per second: pairs of messages that get the same ID.
     ///
-    /// Two hosts mint the IDs of a pair with probability 1 - 1/hosts. The shards and lanes of [`Mode::ByShard`],
-    /// [`Mode::Lanes`] and [`Mode::Lease`] have no such pair while their conditions hold.
+    /// Two hosts mint the IDs of a pair with probability 1 - 1/hosts. [`Mode::ByShard`], [`Mode::RoomLock`] and
+    /// [`Mode::Lease`] have no such pair while their conditions hold.
     pub(super) fn equal_ids(self, mode: Mode, hosts: u32) -> f64 {
         let two_hosts = (1.0 - 1.0 / f64::from(hosts)) / SPINS;
         match mode {
             Mode::AnyHost => (self.independent + self.of_two / HASHES) * two_hosts,
             Mode::ByName => self.of_two / HASHES * two_hosts,
-            Mode::ByShard | Mode::Lanes | Mode::Lease => 0.0,
+            Mode::ByShard | Mode::RoomLock | Mode::Lease => 0.0,
             Mode::Uuid7 => (self.independent + self.of_two) / UUID_RANDOM,
         }
     }
@@ -150,7 +151,7 @@ mod tests {
     #[test]
     fn one_host_and_the_modes_that_are_unique_have_no_pair() {
         let pairs = Pairs { independent: 1e9, of_two: 1e12 };
-        for mode in [Mode::ByShard, Mode::Lanes, Mode::Lease] {
+        for mode in [Mode::ByShard, Mode::RoomLock, Mode::Lease] {
             assert_eq!((pairs.equal_ids(mode, 64), pairs.growth_to_one_a_year(mode, 64)), (0.0, None));
         }
         for mode in [Mode::AnyHost, Mode::ByName] {

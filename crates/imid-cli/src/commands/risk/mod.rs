@@ -27,14 +27,14 @@ JSON members:
   rate: messages per second
   sessions, busiest_rate: number of sessions, and messages per second of the busiest one
   modes: objects, one for each way to deploy
-  modes[].mode: any, name, shard, lanes, lease or uuidv7
+  modes[].mode: any, name, shard, lock, lease or uuidv7
   modes[].is_unique: no ID repeats while the condition holds
   modes[].condition: the condition; null if IDs can repeat
   modes[].equal_ids_per_year: expected pairs of equal IDs
   modes[].probability_in_a_year: of at least one pair
   modes[].one_a_year_at: messages per second at which one pair per year is expected; null if no pair is possible
   recommended: the mode to use
-  lane_bits, lanes, ids_per_ms: for lanes and leases; each host mints ids_per_ms per millisecond and stripe
+  lane_bits, lanes, ids_per_ms: for leases; each host mints ids_per_ms per millisecond and stripe
   stripes: number of stripes that each host needs")]
 pub(crate) struct Args {
     /// Number of hosts, or of processes, that mint

@@ -46,8 +46,9 @@ fn write_advice(forecast: &Forecast, out: &mut Out) -> Result<(), Stop> {
     let (bits, lanes, per_ms) = (forecast.lane_bits(), 1_u32 << forecast.lane_bits(), forecast.ids_per_ms());
     writeln!(
         out,
-        "\nUse imid-lease with {bits} lane bits: {} lanes for {} hosts and those that\n\
-         replace them. Each mints up to {} IDs per millisecond and stripe.",
+        "\nMint after the last ID of the locked room. Hosts that mint without its lock:\n\
+         imid-lease with {bits} lane bits, {} lanes for {} hosts and those that replace\n\
+         them. Each mints up to {} IDs per millisecond and stripe.",
         exact(f64::from(lanes)),
         exact(f64::from(forecast.hosts)),
         exact(f64::from(per_ms)),
