@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What deploy/ has works: promtool accepts the alert rules and Prometheus' file, each rule fires when it should, the demonstration ends
-# without duplicates, docker-compose accepts its file, and the manifest of Kubernetes is what two linters accept and what the gateway of
-# examples/chat does, with TLS to PostgreSQL as in the compose file. Without a program that it needs, it says what was not checked.
+# without duplicates, docker-compose accepts its file, and the manifests of Kubernetes are what two linters accept and what the gateway of
+# examples/chat and the one with a lease of imid-lease do, with TLS to PostgreSQL as in the compose file. Without a program that it needs, it
+# says what was not checked.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH=$PATH:/usr/sbin:/sbin
@@ -23,7 +24,7 @@ else
 fi
 bash deploy/demo.sh
 if command -v docker-compose >/dev/null; then
-  docker-compose --file deploy/compose.yml config --quiet
+  docker-compose --file deploy/compose.yml --profile lease config --quiet
   echo "ok: docker-compose accepts compose.yml"
 else
   not_checked "compose.yml: no docker-compose"
@@ -33,18 +34,21 @@ venv=$target/deploy-venv
 if python3 -m venv "$venv" && "$venv/bin/pip" install --quiet --disable-pip-version-check kubernetes-validate pyyaml; then
   # The manifests of the page are in blocks of YAML.
   awk '/^```/ { if (on) print "---"; on = ($0 == "```yaml"); next } on' docs/KUBERNETES.md >"$folder/page.yml"
-  "$venv/bin/kubernetes-validate" --strict --no-warn deploy/kubernetes.yml deploy/kubernetes-register.yml "$folder/page.yml"
+  "$venv/bin/kubernetes-validate" --strict --no-warn deploy/kubernetes.yml deploy/kubernetes-lease.yml deploy/kubernetes-register.yml \
+    "$folder/page.yml"
   # CKV_K8S_43: the example has no registry, so its image has no digest. CKV_K8S_35: PostgreSQL's URL is one variable of the gateway.
   if "$venv/bin/pip" install --quiet --disable-pip-version-check checkov; then
-    "$venv/bin/checkov" --file deploy/kubernetes.yml deploy/kubernetes-register.yml --framework kubernetes --compact --quiet --skip-download \
-      --skip-check CKV_K8S_43,CKV_K8S_35
-    echo "ok: checkov accepts kubernetes.yml and kubernetes-register.yml"
+    "$venv/bin/checkov" --file deploy/kubernetes.yml deploy/kubernetes-lease.yml deploy/kubernetes-register.yml --framework kubernetes \
+      --compact --quiet --skip-download --skip-check CKV_K8S_43,CKV_K8S_35
+    echo "ok: checkov accepts the manifests"
   else
-    not_checked "kubernetes.yml by checkov: PyPI cannot be reached"
+    not_checked "the manifests by checkov: PyPI cannot be reached"
   fi
   cargo build --quiet --locked --manifest-path examples/chat/Cargo.toml --bin imid-chat --target-dir "$target"
+  cargo build --quiet --locked --manifest-path crates/imid-lease/examples/gateway/Cargo.toml --target-dir "$target"
   cargo build --quiet --locked --release --features postgres,tls-ring --package imid-cli
-  bash ci/services.sh run postgres -- "$venv/bin/python" deploy/pod.py "$target/debug/imid-chat" "$target/release/imid" "$folder"
+  bash ci/services.sh run postgres -- "$venv/bin/python" deploy/pod.py "$target/debug/imid-chat" "$target/debug/imid-gateway" \
+    "$target/release/imid" "$folder"
 else
   not_checked "kubernetes.yml and KUBERNETES.md: PyPI cannot be reached"
 fi

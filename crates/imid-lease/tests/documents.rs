@@ -5,19 +5,6 @@ use std::collections::BTreeSet;
 use imid_lease::register::STORES;
 use yaml_rust2::{Yaml, YamlLoader};
 
-const README: &str = include_str!("../../../README.md");
-
-/// Returns the code of an example, without its documentation.
-fn code(example: &str) -> &str {
-    example.split_once("\n\n").expect("documentation, and then code").1
-}
-
-#[test]
-fn the_readme_has_the_code_of_the_example() {
-    let block = format!("```rust,ignore\n{}```\n", code(include_str!("../examples/many_hosts.rs")));
-    assert!(README.contains(&block), "the README does not have this block:\n{block}");
-}
-
 const LEASES: &str = include_str!("../../../docs/LEASES.md");
 
 /// The doctests compile the blocks.
@@ -28,13 +15,13 @@ fn all_code_of_the_page_for_operators_is_compiled() {
     assert_eq!(fences, ["rust,no_run", "rust,ignore"]);
 }
 
-/// `ci/chat.sh` compiles and runs it.
+/// `ci/deploy.sh` compiles and runs it.
 #[test]
-fn the_graceful_stop_is_the_one_of_the_chat() {
+fn the_graceful_stop_is_the_one_of_the_gateway() {
     let (_, block) = LEASES.split_once("```rust,ignore\n").expect("the block");
     let (block, _) = block.split_once("```").expect("its end");
     let plain = |code: &str| code.lines().map(str::trim).collect::<Vec<_>>().join("\n");
-    assert!(plain(include_str!("../../../examples/chat/src/main.rs")).contains(&plain(block.trim())), "{block}");
+    assert!(plain(include_str!("../examples/gateway/src/main.rs")).contains(&plain(block.trim())), "{block}");
 }
 
 /// Returns a column of the table with this head: the text of each row, without links.
@@ -113,45 +100,54 @@ fn each_alert_has_a_section_on_the_page_for_those_on_call() {
 #[test]
 fn the_manifests_fit_together() {
     let load = |text: &str| YamlLoader::load_from_str(text).expect("YAML");
-    let of_gateway = load(include_str!("../../../deploy/kubernetes.yml"));
+    let of_chat = load(include_str!("../../../deploy/kubernetes.yml"));
+    let of_gateway = load(include_str!("../../../deploy/kubernetes-lease.yml"));
     let page = include_str!("../../../docs/KUBERNETES.md");
     let blocks = page.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().expect("the end of the block"));
     let of_file: Vec<_> = blocks.flat_map(load).collect();
     let text = |yaml: &Yaml| yaml.as_str().map(str::to_owned);
     let kinds = |manifests: &[Yaml]| -> Vec<_> { manifests.iter().filter_map(|it| text(&it["kind"])).collect() };
-    assert_eq!(kinds(&of_gateway), ["Deployment", "Service", "PodDisruptionBudget", "NetworkPolicy"]);
     assert_eq!(kinds(&of_file), ["PersistentVolumeClaim", "Deployment"]);
-    let (many, claim, one) = (&of_gateway[0]["spec"], &of_file[0], &of_file[1]["spec"]);
-    for spec in [many, one] {
+
+    for (manifests, program, prefix, grace) in [
+        (&of_chat, include_str!("../../../examples/chat/src/main.rs"), "CHAT", 10),
+        // The gateway gives running requests 10 s, and the lane as long.
+        (&of_gateway, include_str!("../examples/gateway/src/main.rs"), "GATEWAY", 20),
+    ] {
+        assert_eq!(kinds(manifests), ["Deployment", "Service", "PodDisruptionBudget", "NetworkPolicy"]);
+        let spec = &manifests[0]["spec"];
         assert_eq!(spec["selector"]["matchLabels"], spec["template"]["metadata"]["labels"]);
+        let surge = &spec["strategy"]["rollingUpdate"]["maxSurge"];
+        let replicas = spec["replicas"].as_i64().expect("replicas");
+        let most = replicas + surge.as_i64().expect("maxSurge");
+        // 16 lanes are the default, and 8 are those of ci/rolling.sh.
+        assert_eq!(most, 8);
+        let pod = &spec["template"]["spec"];
+        let container = &pod["containers"][0];
+        assert_eq!(text(&container["readinessProbe"]["httpGet"]["path"]).as_deref(), Some("/ready"));
+        // It must not ask for the lease, nor for the database.
+        assert_eq!(text(&container["livenessProbe"]["httpGet"]["path"]).as_deref(), Some("/live"));
+        let last_port = container["ports"].as_vec().expect("ports").last().expect("a port");
+        for probe in ["readinessProbe", "livenessProbe"] {
+            assert_eq!(container[probe]["httpGet"]["port"], last_port["name"]);
+        }
+        let variables = container["env"].as_vec().expect("variables");
+        for name in variables.iter().map(|it| text(&it["name"]).expect("a name")) {
+            assert!(program.contains(&format!("(\"{name}\"")), "{name}");
+        }
+        let variable = |name: &str| -> Option<i64> {
+            let of_name = variables.iter().find(|it| text(&it["name"]).as_deref() == Some(name))?;
+            Some(text(&of_name["value"]).expect("a text").parse().expect("a number"))
+        };
+        // All pods of the version before can be ending. PostgreSQL has 97 connections by default. A chat has one that listens, and the
+        // gateway one for its lease.
+        assert!((most + replicas) * (variable("CHAT_CONNECTIONS").unwrap_or(0) + 1) <= 97);
+        let drain = variable(&format!("{prefix}_DRAIN")).expect("seconds");
+        assert!(drain + grace < pod["terminationGracePeriodSeconds"].as_i64().expect("seconds"));
     }
 
-    let surge = &many["strategy"]["rollingUpdate"]["maxSurge"];
-    let most = many["replicas"].as_i64().expect("replicas") + surge.as_i64().expect("maxSurge");
-    // 16 lanes are the default, and 8 are those of ci/rolling.sh.
-    assert_eq!(most, 8);
-    let pod = &many["template"]["spec"];
-    assert_eq!(text(&pod["containers"][0]["readinessProbe"]["httpGet"]["path"]).as_deref(), Some("/ready"));
-    // It must not ask for the lease.
-    assert_eq!(text(&pod["containers"][0]["livenessProbe"]["httpGet"]["path"]).as_deref(), Some("/live"));
-    for probe in ["readinessProbe", "livenessProbe"] {
-        assert_eq!(pod["containers"][0][probe]["httpGet"]["port"], pod["containers"][0]["ports"][1]["name"]);
-    }
-
-    let variables = pod["containers"][0]["env"].as_vec().expect("variables");
-    for name in variables.iter().map(|it| text(&it["name"]).expect("a name")) {
-        assert!(include_str!("../../../examples/chat/src/main.rs").contains(&format!("(\"{name}\"")), "{name}");
-    }
-    let variable = |name: &str| -> i64 {
-        let of_name = variables.iter().find(|it| text(&it["name"]).as_deref() == Some(name)).expect("the variable");
-        text(&of_name["value"]).expect("a text").parse().expect("a number")
-    };
-    // All pods of the version before can be ending. PostgreSQL has 97 connections by default, and a pod has one for its lease.
-    let pods = most + many["replicas"].as_i64().expect("replicas");
-    assert!(pods * (variable("CHAT_CONNECTIONS") + 1) <= 97);
-    // The chat gives running requests 10 s, and the lane as long.
-    assert!(variable("CHAT_DRAIN") + 20 < pod["terminationGracePeriodSeconds"].as_i64().expect("seconds"));
-
+    let (claim, one) = (&of_file[0], &of_file[1]["spec"]);
+    assert_eq!(one["selector"]["matchLabels"], one["template"]["metadata"]["labels"]);
     let pod = &one["template"]["spec"];
     assert_eq!((one["replicas"].as_i64(), text(&one["strategy"]["type"]).as_deref()), (Some(1), Some("Recreate")));
     assert_eq!(pod["containers"][0]["volumeMounts"][0]["name"], pod["volumes"][0]["name"]);
