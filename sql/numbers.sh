@@ -24,6 +24,13 @@ for database in postgres partitions mysql sqlite; do
     echo "not checked: numbers: no server of $server runs"
     continue
   fi
+  case $database in
+    postgres) psql -X -q -v ON_ERROR_STOP=1 -f "$here/postgres/mint.sql" "${!url}" ;;
+    mysql)
+      [[ ${!url} =~ ^mysql://(.+):(.*)@(.+):([0-9]+)/(.+)$ ]]
+      cat "$here"/mysql/{uninstall,mint}.sql | mariadb --no-defaults -u "${BASH_REMATCH[1]}" "-p${BASH_REMATCH[2]}" -h "${BASH_REMATCH[3]}" -P "${BASH_REMATCH[4]}" "${BASH_REMATCH[5]}"
+      ;;
+  esac
   for rooms in 10000 1; do "$numbers" "$database" "$rooms" "$seconds" "$kills" || status=1; done
 done
 exit $status

@@ -1,42 +1,20 @@
--- Numbers of messages without gaps and without repeats, in MariaDB or MySQL. It needs no other file. ../numbers.sh measures it while
--- connections are killed; not tested with MySQL.
+-- Numbers of messages without gaps and without repeats, in MariaDB or MySQL: the statements of a chat with the tables of tables.sql.
+-- ../numbers.sh measures them while connections are killed; not tested with MySQL.
 --
--- A transaction stores a message:
+-- imid_post of mint.sql stores a message. A program in Rust can mint the ID itself, in a transaction:
 --   START TRANSACTION
---   take: locks the room until the commit, and returns its next number and its last ID
---   in the application: ids.generate_after(last_id, tag), whose ID is after the last one of the room, whichever host minted that
+--   take: locks the room until the commit, and returns its next number, its last ID, and the time of the database
+--   in the application: MessageId::after(last_id, session_tag, now_ms)
 --   store: error 1062 of the key by_client_key means that the client has sent this message before: ROLLBACK, and `known` has its ID and number
 --   COMMIT
 -- A transaction that ends in another way leaves no gap. Repeat one that ends with error 1213 (deadlock). Messages of one room wait for each
 -- other's commit, and see it: a reader that has number n, or the ID of number n, has all before it.
 -- It needs READ COMMITTED if innodb_snapshot_isolation is on: stricter levels can fail with error 1020. REPEATABLE READ works otherwise.
 
--- schema: Names are compared by their bytes. In MySQL 8 write utf8mb4_0900_bin.
-CREATE TABLE rooms (
-  name VARCHAR(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin PRIMARY KEY,
-  last_number BIGINT NOT NULL,
-  last_id VARBINARY(10)
-);
-CREATE TABLE messages (
-  id VARBINARY(10) PRIMARY KEY CHECK (LENGTH(id) = 10),
-  room VARCHAR(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL,
-  number BIGINT NOT NULL,
-  sender VARCHAR(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL,
-  client_key VARCHAR(100) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL,
-  body TEXT CHARACTER SET utf8mb4 NOT NULL,
-  UNIQUE KEY by_number (room, number),
-  UNIQUE KEY by_client_key (room, sender, client_key)
-);
-CREATE TABLE readers (
-  reader VARCHAR(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin,
-  room VARCHAR(200) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin,
-  number BIGINT NOT NULL,
-  PRIMARY KEY (reader, room)
-);
-
--- take: Takes the number and locks the room. The second statement reads what the first one has written.
-INSERT INTO rooms (name, last_number) VALUES (:room, 1) ON DUPLICATE KEY UPDATE last_number = last_number + 1;
-SELECT last_number, last_id FROM rooms WHERE name = :room;
+-- take: Takes the number and locks the room. The first message makes the room's row. The second statement reads what the first one has written.
+INSERT INTO rooms (name, session_tag, last_number) VALUES (:room, :session_tag, 1) ON DUPLICATE KEY UPDATE last_number = last_number + 1;
+SELECT last_number, COALESCE(last_id, (SELECT start.last_id FROM rooms AS start WHERE start.name = '')) AS last_id, session_tag,
+  TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 AS now_ms FROM rooms WHERE name = :room;
 
 -- store: Stores the message.
 INSERT INTO messages (id, room, number, sender, client_key, body) VALUES (:id, :room, :number, :sender, :key, :body);

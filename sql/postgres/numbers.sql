@@ -1,33 +1,21 @@
--- Numbers of messages without gaps and without repeats, in PostgreSQL 14 or later. It needs no other file. ../numbers.sh measures it while
--- connections are killed. MariaDB and SQLite have the same sections.
+-- Numbers of messages without gaps and without repeats, in PostgreSQL 14 or later: the statements of a chat with the tables of tables.sql.
+-- ../numbers.sh measures them while connections are killed. MariaDB and SQLite have the same sections.
 --
--- A transaction stores a message:
+-- imid_post of mint.sql stores a message. A program in Rust can mint the ID itself, in a transaction:
 --   BEGIN
---   take: locks the room until the commit, and returns its next number and its last ID
---   in the application: ids.generate_after(last_id, tag), whose ID is after the last one of the room, whichever host minted that
+--   take: locks the room until the commit, and returns its next number, its last ID, and the time of the database
+--   in the application: MessageId::after(last_id, session_tag, now_ms)
 --   store: if it changes no row, the client has sent this message before: ROLLBACK, and `known` has its ID and number
 --   COMMIT
 -- A transaction that ends in another way leaves no gap. Messages of one room wait for each other's commit, and see it: a reader that has
 -- number n, or the ID of number n, has all before it.
 -- It needs READ COMMITTED, the default: stricter levels fail with 40001 where messages of one room wait for each other.
 
--- schema: The free space of a page makes updates of a room cheap (HOT).
-CREATE TABLE rooms (name text PRIMARY KEY, last_number bigint NOT NULL, last_id bytea) WITH (fillfactor = 50);
-CREATE TABLE messages (
-  id bytea PRIMARY KEY CHECK (octet_length(id) = 10),
-  room text NOT NULL,
-  number bigint NOT NULL,
-  sender text NOT NULL,
-  client_key text NOT NULL,
-  body text NOT NULL,
-  UNIQUE (room, number),
-  UNIQUE (room, sender, client_key)
-);
-CREATE TABLE readers (reader text, room text, number bigint NOT NULL, PRIMARY KEY (reader, room));
-
--- take: Takes the number and locks the room.
-INSERT INTO rooms AS room (name, last_number) VALUES (:room, 1)
-  ON CONFLICT (name) DO UPDATE SET last_number = room.last_number + 1 RETURNING last_number, last_id;
+-- take: Takes the number and locks the room. The first message makes the room's row.
+INSERT INTO rooms AS room (name, session_tag, last_number, last_id)
+  VALUES (:room, :session_tag, 1, (SELECT last_id FROM rooms WHERE name = ''))
+  ON CONFLICT (name) DO UPDATE SET last_number = room.last_number + 1
+  RETURNING last_number, last_id, session_tag, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms;
 
 -- store: Stores the message, unless its client has sent it before.
 WITH stored AS (

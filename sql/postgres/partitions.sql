@@ -5,10 +5,17 @@
 -- of their own, which forgets them by time too: keep them for as long as a client repeats a message. Numbers are unique because the room
 -- is locked. Pages go by ID, because a page by number would look into each partition.
 --
--- The transaction is that of numbers.sql: BEGIN, take, ids.generate_after(last_id, tag), store, COMMIT.
+-- The transaction is that of numbers.sql: BEGIN, take, MessageId::after(last_id, session_tag, now_ms), store, COMMIT.
 
 -- schema: Each partition has 30 days. A job makes the next ones in time, as the last statement does for this one and the next two.
-CREATE TABLE rooms (name text PRIMARY KEY, last_number bigint NOT NULL, last_id bytea) WITH (fillfactor = 50);
+CREATE TABLE rooms (
+  name text PRIMARY KEY,
+  session_tag integer NOT NULL CHECK (session_tag BETWEEN 0 AND 67108863),
+  last_number bigint NOT NULL,
+  last_id bytea CHECK (octet_length(last_id) = 10)
+) WITH (fillfactor = 50);
+-- New rooms begin after the last ID of this row.
+INSERT INTO rooms VALUES ('', 0, 0, NULL);
 CREATE TABLE messages (
   id bytea PRIMARY KEY CHECK (octet_length(id) = 10),
   room text NOT NULL,
@@ -36,9 +43,11 @@ CREATE FUNCTION drop_partition(bucket bigint) RETURNS void LANGUAGE plpgsql AS
   $$ BEGIN EXECUTE format('DROP TABLE messages_%s', bucket); END $$;
 SELECT make_partition(extract(epoch FROM now())::bigint / (30 * 86400) + following) FROM generate_series(0, 2) AS following;
 
--- take: Takes the number and locks the room.
-INSERT INTO rooms AS room (name, last_number) VALUES (:room, 1)
-  ON CONFLICT (name) DO UPDATE SET last_number = room.last_number + 1 RETURNING last_number, last_id;
+-- take: Takes the number and locks the room. The first message makes the room's row.
+INSERT INTO rooms AS room (name, session_tag, last_number, last_id)
+  VALUES (:room, :session_tag, 1, (SELECT last_id FROM rooms WHERE name = ''))
+  ON CONFLICT (name) DO UPDATE SET last_number = room.last_number + 1
+  RETURNING last_number, last_id, session_tag, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms;
 
 -- store: Stores the message, unless its client has sent it before.
 WITH new AS (

@@ -1,37 +1,8 @@
--- Numbers of messages without gaps and without repeats, in SQLite 3.35 or later. It needs no other file. ../numbers.sh measures it while
--- processes are killed.
+-- Numbers of messages without gaps and without repeats, in SQLite 3.35 or later: the statements of a chat with the tables of tables.sql.
+-- ../numbers.sh measures them while processes are killed.
 --
--- A transaction stores a message:
---   BEGIN IMMEDIATE
---   take: returns the room's next number and its last ID
---   in the application: ids.generate_after(last_id, tag), whose ID is after the last one of the room, whichever host minted that
---   store: if the INSERT changes no row, the client has sent this message before: ROLLBACK, and `known` has its ID and number
---   COMMIT
--- A transaction that ends in another way leaves no gap. SQLite has one writer at a time, so a reader that has number n, or the ID of
--- number n, has all before it.
-
--- schema: With a busy_timeout, a writer waits for the other ones.
-CREATE TABLE rooms (name TEXT PRIMARY KEY, last_number INTEGER NOT NULL, last_id BLOB) WITHOUT ROWID;
-CREATE TABLE messages (
-  id BLOB PRIMARY KEY CHECK (typeof(id) = 'blob' AND length(id) = 10),
-  room TEXT NOT NULL,
-  number INTEGER NOT NULL,
-  sender TEXT NOT NULL,
-  client_key TEXT NOT NULL,
-  body TEXT NOT NULL,
-  UNIQUE (room, number),
-  UNIQUE (room, sender, client_key)
-) WITHOUT ROWID;
-CREATE TABLE readers (reader TEXT, room TEXT, number INTEGER NOT NULL, PRIMARY KEY (reader, room)) WITHOUT ROWID;
-
--- take: Takes the number.
-INSERT INTO rooms (name, last_number) VALUES (:room, 1)
-  ON CONFLICT (name) DO UPDATE SET last_number = last_number + 1 RETURNING last_number, last_id;
-
--- store: Stores the message, unless its client has sent it before.
-INSERT INTO messages (id, room, number, sender, client_key, body) VALUES (:id, :room, :number, :sender, :key, :body)
-  ON CONFLICT (room, sender, client_key) DO NOTHING;
-UPDATE rooms SET last_id = :id WHERE name = :room;
+-- `take` and `store` of mint.sql store a message. A transaction that ends in another way than its COMMIT leaves no gap. SQLite has one writer
+-- at a time, so a reader that has number n, or the ID of number n, has all before it.
 
 -- known: The message that the client has sent before.
 SELECT id, number FROM messages WHERE room = :room AND sender = :sender AND client_key = :key;

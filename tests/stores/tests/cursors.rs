@@ -95,18 +95,12 @@ fn store_plain(client: &mut Client, ids: &Generator<OffsetClock>, room: &str, lu
 }
 
 /// Locks the room, then mints and stores. Returns whether it was committed.
-fn store_numbered(
-    client: &mut Client,
-    ids: &Generator<OffsetClock>,
-    pack: &Pack,
-    room: &str,
-    key: &str,
-    luck: &mut Random,
-) -> Result<bool> {
+fn store_numbered(client: &mut Client, pack: &Pack, room: &str, key: &str, luck: &mut Random) -> Result<bool> {
     let mut transaction = client.transaction()?;
-    let taken = run(&mut transaction, &pack.take, &[("room", &room)])?;
+    let tag = SessionTag::new(SessionType::GROUP, room);
+    let taken = run(&mut transaction, &pack.take, &[("room", &room), ("session_tag", &tag)])?;
     let (number, last_id): (i64, Option<MessageId>) = (taken[0].try_get(0)?, taken[0].try_get(1)?);
-    let id = MessageId::after(last_id, SessionTag::new(SessionType::GROUP, room), ids.clock().now_ms()?)?;
+    let id = MessageId::after(last_id, tag, u64::try_from(taken[0].try_get::<_, i64>("now_ms")?)?)?;
     let values: [(&str, &(dyn ToSql + Sync)); 6] =
         [("id", &id), ("room", &room), ("number", &number), ("sender", &"a"), ("key", &key), ("body", &"hello")];
     run(&mut transaction, &pack.store, &values)?;
@@ -148,7 +142,7 @@ fn write(url: &str, writer: u64, messages: u64, progress: &Progress) {
         let (stored, count) = if is_plain && (n % 2 == 0 || !is_numbered) {
             (store_plain(&mut open, &ids, &room, &mut luck), &progress.plain)
         } else {
-            (store_numbered(&mut open, &ids, &pack, &room, &format!("{writer}-{n}"), &mut luck), &progress.numbered)
+            (store_numbered(&mut open, &pack, &room, &format!("{writer}-{n}"), &mut luck), &progress.numbered)
         };
         if let Ok(is_committed) = stored {
             count.fetch_add(u64::from(is_committed), Ordering::Relaxed);
@@ -286,9 +280,7 @@ fn a_cursor_misses_messages_and_three_ways_miss_none() {
         "DROP SCHEMA IF EXISTS imid_cursors CASCADE; CREATE SCHEMA imid_cursors; SET search_path = imid_cursors;
         CREATE TABLE plain (id bytea PRIMARY KEY, room text NOT NULL);"
             .to_owned();
-    for statement in section(PACK, "schema", Parameters::Numbered) {
-        schema += &format!("{};", statement.sql);
-    }
+    schema += include_str!("../../../sql/postgres/tables.sql");
     schema += "CREATE INDEX ON messages (room, id);";
     client.batch_execute(&schema).expect("tables");
 

@@ -16,6 +16,7 @@ use postgres::{Client, NoTls};
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 const NUMBERS: &str = include_str!("../../../sql/postgres/numbers.sql");
+const TABLES: &str = include_str!("../../../sql/postgres/tables.sql");
 const ROOM: &str = "room-42";
 
 /// Returns the URL of a server that this test may kill.
@@ -46,13 +47,10 @@ fn connect(url: &str) -> Client {
     Client::connect(url, NoTls).expect("the server answers")
 }
 
-/// Makes the tables of numbers.sql anew.
-fn create(client: &mut Client, pack: &str) {
-    for statement in
-        section(pack, "drop", Parameters::Numbered).into_iter().chain(section(pack, "schema", Parameters::Numbered))
-    {
-        client.batch_execute(&statement.sql).expect(&statement.sql);
-    }
+/// Makes the tables anew.
+fn create(client: &mut Client) {
+    client.batch_execute("DROP TABLE IF EXISTS rooms, messages, readers").expect("no tables");
+    client.batch_execute(TABLES).expect("tables");
 }
 
 /// Runs the statements of a section. Returns the rows of the last one.
@@ -76,10 +74,13 @@ fn id_at(ms: u64, spin: u16) -> MessageId {
     MessageId::from_u128(u128::from(ms) << 38 | u128::from(spin) << 26 | u128::from(tag.to_u32())).expect("80 bits")
 }
 
+/// The parameters of `take`.
+const TAKE: [(&str, &(dyn ToSql + Sync)); 2] = [("room", &ROOM), ("session_tag", &0)];
+
 /// Stores a message with an ID. Returns its number, or `None` if the key is known.
 fn store(client: &mut Client, pack: &str, id: MessageId, key: &str) -> Result<Option<i64>> {
     let mut transaction = client.transaction()?;
-    let number: i64 = run(&mut transaction, pack, "take", &[("room", &ROOM)])?[0].get(0);
+    let number: i64 = run(&mut transaction, pack, "take", &TAKE)?[0].get(0);
     let values: [(&str, &(dyn ToSql + Sync)); 6] =
         [("id", &id), ("room", &ROOM), ("number", &number), ("sender", &"a"), ("key", &key), ("body", &"hello")];
     let statement = section(pack, "store", Parameters::Numbered).remove(0);
@@ -113,7 +114,7 @@ fn a_promoted_standby_gives_numbers_again_and_resume_notices_it() -> Result<()> 
         return Ok(());
     };
     let mut primary = connect(&url);
-    create(&mut primary, NUMBERS);
+    create(&mut primary);
     for n in 1..=5 {
         assert_eq!(store(&mut primary, NUMBERS, id_at(START_MS + n, 0), &n.to_string())?, Some(n as i64));
     }
@@ -139,7 +140,7 @@ fn a_promoted_standby_gives_numbers_again_and_resume_notices_it() -> Result<()> 
     let mut primary = connect(&url);
 
     // The next ID is after the last that is stored. It need not be after the last that a client has seen: this host's clock is behind.
-    let last_id: MessageId = primary.query_one("SELECT last_id FROM rooms", &[])?.get(0);
+    let last_id: MessageId = primary.query_one("SELECT last_id FROM rooms WHERE name = $1", &[&ROOM])?.get(0);
     assert_eq!(last_id, id_at(START_MS + 5, 0));
     for (n, spin) in [(6, 1), (7, 1), (8, 1), (9, 1)] {
         assert_eq!(store(&mut primary, NUMBERS, id_at(START_MS + n - 1, spin), &format!("again {n}"))?, Some(n as i64));
@@ -160,7 +161,7 @@ fn a_promoted_standby_gives_numbers_again_and_resume_notices_it() -> Result<()> 
     let version: i32 = primary.query_one("SELECT current_setting('server_version_num')::integer", &[])?.get(0);
     let slots: i64 = primary.query_one("SELECT count(*) FROM pg_replication_slots", &[])?.get(0);
     assert!(version >= 170_000 || slots == 0, "{slots} slots");
-    create(&mut primary, NUMBERS);
+    create(&mut primary);
     Ok(())
 }
 
@@ -194,19 +195,19 @@ fn a_consumer_of_logical_replication_gets_commits_in_their_order() -> Result<()>
 fn numbers_need_read_committed_in_postgresql() -> Result<()> {
     let Some(url) = server("IMID_POSTGRES_URL", "numbers_need_read_committed_in_postgresql") else { return Ok(()) };
     let mut client = connect(&url);
-    create(&mut client, NUMBERS);
+    create(&mut client);
     store(&mut client, NUMBERS, id_at(START_MS, 0), "1")?;
     for (level, wanted) in
         [("READ COMMITTED", None), ("REPEATABLE READ", Some("40001")), ("SERIALIZABLE", Some("40001"))]
     {
         let mut first = connect(&url);
         let mut holding = first.transaction()?;
-        run(&mut holding, NUMBERS, "take", &[("room", &ROOM)])?;
+        run(&mut holding, NUMBERS, "take", &TAKE)?;
         let url = url.clone();
         let second = thread::spawn(move || {
             let mut client = connect(&url);
             client.batch_execute(&format!("BEGIN ISOLATION LEVEL {level}")).expect("a transaction");
-            run(&mut client, NUMBERS, "take", &[("room", &ROOM)])
+            run(&mut client, NUMBERS, "take", &TAKE)
                 .map(|_| ())
                 .map_err(|error| error.code().expect("a code").code().to_owned())
         });
@@ -218,7 +219,7 @@ fn numbers_need_read_committed_in_postgresql() -> Result<()> {
         assert_eq!(second.join().expect("no panic").err().as_deref(), wanted, "{level}");
     }
     // A follower reads each time in a new transaction. In one that repeats its reads, nothing is new.
-    create(&mut client, NUMBERS);
+    create(&mut client);
     let mut reader = connect(&url);
     reader.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ")?;
     assert_eq!(after_number(&mut reader, 0), []);
@@ -229,40 +230,45 @@ fn numbers_need_read_committed_in_postgresql() -> Result<()> {
     Ok(())
 }
 
+const PARTITIONS: &str = include_str!("../../../sql/postgres/partitions.sql");
+
+fn create_partitions(client: &mut Client) {
+    for name in ["drop", "schema"] {
+        for statement in section(PARTITIONS, name, Parameters::Numbered) {
+            client.batch_execute(&statement.sql).expect(&statement.sql);
+        }
+    }
+}
+
 #[test]
 fn partitions_by_time_keep_client_keys_unique_and_retention_forgets_both() -> Result<()> {
-    const PACK: &str = include_str!("../../../sql/postgres/partitions.sql");
     let Some(url) =
         server("IMID_POSTGRES_URL", "partitions_by_time_keep_client_keys_unique_and_retention_forgets_both")
     else {
         return Ok(());
     };
     let mut client = connect(&url);
-    create(&mut client, NUMBERS);
-    for statement in section(NUMBERS, "drop", Parameters::Numbered) {
-        client.batch_execute(&statement.sql)?;
-    }
-    create(&mut client, PACK);
+    create_partitions(&mut client);
     let (bucket, days_30) = (690_i64, 30 * 86_400_000);
     let at = |bucket: i64| id_at(u64::try_from(bucket * days_30).expect("after 1970") + 1, 0);
     client.execute("SELECT make_partition($1), make_partition($2)", &[&bucket, &(bucket + 1)])?;
-    assert_eq!(store(&mut client, PACK, at(bucket), "k")?, Some(1));
+    assert_eq!(store(&mut client, PARTITIONS, at(bucket), "k")?, Some(1));
     // The same key is known in another partition too.
-    assert_eq!(store(&mut client, PACK, at(bucket + 1), "k")?, None);
-    let known = run(&mut client, PACK, "known", &[("room", &ROOM), ("sender", &"a"), ("key", &"k")])?;
+    assert_eq!(store(&mut client, PARTITIONS, at(bucket + 1), "k")?, None);
+    let known = run(&mut client, PARTITIONS, "known", &[("room", &ROOM), ("sender", &"a"), ("key", &"k")])?;
     assert_eq!((known[0].get::<_, MessageId>(0), known[0].get::<_, i64>(1)), (at(bucket), 1));
-    assert_eq!(store(&mut client, PACK, at(bucket + 1), "l")?, Some(2));
+    assert_eq!(store(&mut client, PARTITIONS, at(bucket + 1), "l")?, Some(2));
     // Pages go over the edge of a partition.
     let follow: [(&str, &(dyn ToSql + Sync)); 3] = [("room", &ROOM), ("id", &at(bucket)), ("limit", &10_i64)];
-    assert_eq!(run(&mut client, PACK, "resume", &follow)?.len(), 2);
-    let retention = section(PACK, "retention", Parameters::Numbered);
+    assert_eq!(run(&mut client, PARTITIONS, "resume", &follow)?.len(), 2);
+    let retention = section(PARTITIONS, "retention", Parameters::Numbered);
     let [drop, forget] = &retention[..] else { panic!("two statements") };
     client.query(&drop.sql, &[&bucket])?;
     assert_eq!(client.execute(&forget.sql, &[&at(bucket + 1)])?, 1);
     let page: [(&str, &(dyn ToSql + Sync)); 3] = [("room", &ROOM), ("id", &MessageId::MAX), ("limit", &10_i64)];
-    assert_eq!(run(&mut client, PACK, "page", &page)?.len(), 1);
-    create(&mut client, PACK);
-    for statement in section(PACK, "drop", Parameters::Numbered) {
+    assert_eq!(run(&mut client, PARTITIONS, "page", &page)?.len(), 1);
+    create_partitions(&mut client);
+    for statement in section(PARTITIONS, "drop", Parameters::Numbered) {
         client.batch_execute(&statement.sql)?;
     }
     Ok(())
@@ -275,17 +281,16 @@ mod mariadb {
     const NUMBERS: &str = include_str!("../../../sql/mysql/numbers.sql");
 
     async fn create(client: &mut MySqlConnection) {
-        for name in ["drop", "schema"] {
-            for statement in section(NUMBERS, name, Parameters::QuestionMarks) {
-                sqlx::raw_sql(AssertSqlSafe(statement.sql)).execute(&mut *client).await.expect("a table");
-            }
+        let tables = include_str!("../../../sql/mysql/tables.sql");
+        for sql in ["DROP TABLE IF EXISTS rooms, messages, readers", tables] {
+            sqlx::raw_sql(sql).execute(&mut *client).await.expect("tables");
         }
     }
 
     /// Runs the statements of `take`.
     async fn take(client: &mut MySqlConnection) -> sqlx::Result<i64> {
         let [lock, read] = &section(NUMBERS, "take", Parameters::QuestionMarks)[..] else { panic!("two statements") };
-        sqlx::query(AssertSqlSafe(lock.sql.clone())).bind(ROOM).execute(&mut *client).await?;
+        sqlx::query(AssertSqlSafe(lock.sql.clone())).bind(ROOM).bind(0).execute(&mut *client).await?;
         sqlx::query(AssertSqlSafe(read.sql.clone())).bind(ROOM).fetch_one(&mut *client).await?.try_get(0)
     }
 

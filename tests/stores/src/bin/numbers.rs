@@ -1,12 +1,15 @@
-//! Stores messages with the statements of `sql/DATABASE/numbers.sql` (`partitions`: of `sql/postgres/partitions.sql`) in many connections, kills these, and counts what went wrong:
+//! Stores messages with the statements of `sql/DATABASE/numbers.sql` (`partitions`: of `sql/postgres/partitions.sql`; `sqlite`: of its
+//! `mint.sql`) in many connections, kills these, and counts what went wrong:
 //!
 //! ```text
 //! numbers postgres|partitions|mysql|sqlite ROOMS SECONDS KILLS
 //! ```
 //!
-//! Each client stores one message after another, all with one generator of the process, and keeps the key of a message until it is
-//! stored. A tenth of the transactions is rolled back, and a twentieth of the messages is sent twice. `sql/numbers.sh` runs it. The exit
-//! status is 1 if a number is missing or repeated, if an ID is not in the order of the numbers, or if a message was lost or doubled.
+//! Each client stores one message after another, and keeps the key of a message until it is stored. In PostgreSQL and MariaDB, every second
+//! ID is minted by the database, with `imid_post` of `mint.sql`, and the others by this process, whose own clock does not matter. A tenth of
+//! the transactions of this process is rolled back, and a twentieth of the messages is sent twice. `sql/numbers.sh` installs `mint.sql` and
+//! runs it. The exit status is 1 if a number is missing or repeated, if an ID is not in the order of the numbers, or if a message was lost or
+//! doubled.
 
 #[path = "../../../support/random.rs"]
 mod random;
@@ -18,15 +21,12 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use imid::clock::Clock;
-use imid::{Generator, MessageId, SessionTag, SessionType};
+use imid::{MessageId, SessionTag, SessionType};
 use imid_store_tests::pack::{Parameters, Statement, section, statement};
 
 use self::random::Random;
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
-
-static IDS: Generator = Generator::new();
 
 /// One message of a client.
 struct Message {
@@ -43,12 +43,26 @@ enum Stored {
     RolledBack,
 }
 
+fn tag_of(message: &Message) -> SessionTag {
+    SessionTag::new(SessionType::GROUP, &message.room)
+}
+
+/// The ID of a room that is locked, from what `take` returned.
+macro_rules! minted {
+    (here, $row:ident, $message:ident) => {
+        MessageId::after($row.try_get(1)?, tag_of($message), u64::try_from($row.try_get::<i64, _>(3)?)?)?
+    };
+    (by_take, $row:ident, $message:ident) => {
+        MessageId::from_hex($row.try_get(1)?)?
+    };
+}
+
 /// What the tables have: messages, numbers that are missing, and IDs that are not in the order of the numbers.
 type Audit = (i64, i64, i64);
 
 /// Writes the functions of one database.
 macro_rules! database {
-    ($module:ident, $connection:ident, $pack:literal, $parameters:ident, $begin:literal) => {
+    ($module:ident, $connection:ident, $pack:literal, $parameters:ident, $begin:literal, $take:literal, $schema:expr, $post:expr, $mint:ident) => {
         mod $module {
             use super::*;
             use sqlx::{AssertSqlSafe, Connection, Row, $connection};
@@ -65,9 +79,14 @@ macro_rules! database {
 
             impl Statements {
                 pub(super) fn new() -> Self {
-                    Self { take: of_pack("take"), store: of_pack("store"), known: of_pack("known") }
+                    let of_transaction =
+                        |name| section(include_str!(concat!("../../../../sql/", $take)), name, Parameters::$parameters);
+                    Self { take: of_transaction("take"), store: of_transaction("store"), known: of_pack("known") }
                 }
             }
+
+            /// The call that stores a message, if the database has one.
+            const POST: Option<&str> = $post;
 
             macro_rules! bound {
                 ($statement:expr, $message:expr, $id:expr, $number:expr) => {{
@@ -76,6 +95,7 @@ macro_rules! database {
                         query = match name.as_str() {
                             "id" => query.bind($id),
                             "room" => query.bind(&$message.room),
+                            "session_tag" => query.bind(tag_of($message)),
                             "number" => query.bind($number),
                             "sender" => query.bind(&$message.sender),
                             "key" => query.bind(&$message.key),
@@ -91,19 +111,34 @@ macro_rules! database {
             /// Makes the tables anew.
             pub(super) async fn create(url: &str) -> Result<()> {
                 let mut connection = $connection::connect(url).await?;
-                for statement in of_pack("drop").into_iter().chain(of_pack("schema")) {
+                for statement in of_pack("drop") {
                     sqlx::raw_sql(AssertSqlSafe(statement.sql)).execute(&mut connection).await?;
+                }
+                for sql in $schema {
+                    sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await?;
                 }
                 Ok(())
             }
 
-            /// Stores a message in a transaction of its own.
+            /// Stores a message with the call of the database.
+            async fn post(connection: &mut $connection, call: &str, message: &Message) -> Result<Stored> {
+                let query = sqlx::query(AssertSqlSafe(call.to_owned())).bind(&message.room).bind(&message.sender);
+                let row = query.bind(&message.key).fetch_one(connection).await?;
+                let (id, number) = (row.try_get(0)?, row.try_get(1)?);
+                Ok(if row.try_get_unchecked(2)? { Stored::New(id, number) } else { Stored::Known(id, number) })
+            }
+
+            /// Stores a message in a transaction of its own. With `by_database` the database mints the ID, if it has the call.
             pub(super) async fn store(
                 connection: &mut $connection,
                 statements: &Statements,
                 message: &Message,
                 is_rolled_back: bool,
+                by_database: bool,
             ) -> Result<Stored> {
+                if let Some(call) = POST.filter(|_| by_database) {
+                    return post(connection, call, message).await;
+                }
                 let none: Option<MessageId> = None;
                 let mut transaction = connection.begin_with($begin).await?;
                 let (last, before) = statements.take.split_last().expect("a statement");
@@ -111,9 +146,7 @@ macro_rules! database {
                     bound!(statement, message, none, 0_i64).execute(&mut *transaction).await?;
                 }
                 let row = bound!(last, message, none, 0_i64).fetch_one(&mut *transaction).await?;
-                let (number, last_id): (i64, Option<MessageId>) = (row.try_get(0)?, row.try_get(1)?);
-                let tag = SessionTag::new(SessionType::GROUP, &message.room);
-                let id = MessageId::after(last_id, tag, IDS.clock().now_ms()?)?;
+                let (number, id): (i64, MessageId) = (row.try_get(0)?, minted!($mint, row, message));
                 let mut is_new = true;
                 for (place, statement) in statements.store.iter().enumerate() {
                     match bound!(statement, message, Some(id), number).execute(&mut *transaction).await {
@@ -182,10 +215,50 @@ macro_rules! database {
     };
 }
 
-database!(postgres, PgConnection, "postgres/numbers", Numbered, "BEGIN");
-database!(partitions, PgConnection, "postgres/partitions", Numbered, "BEGIN");
-database!(mysql, MySqlConnection, "mysql/numbers", QuestionMarks, "START TRANSACTION");
-database!(sqlite, SqliteConnection, "sqlite/numbers", QuestionMarks, "BEGIN IMMEDIATE");
+database!(
+    postgres,
+    PgConnection,
+    "postgres/numbers",
+    Numbered,
+    "BEGIN",
+    "postgres/numbers.sql",
+    [include_str!("../../../../sql/postgres/tables.sql").to_owned()],
+    Some("SELECT * FROM imid_post($1, 3, $2, $3, 'hello')"),
+    here
+);
+database!(
+    partitions,
+    PgConnection,
+    "postgres/partitions",
+    Numbered,
+    "BEGIN",
+    "postgres/partitions.sql",
+    of_pack("schema").into_iter().map(|statement| statement.sql),
+    None,
+    here
+);
+database!(
+    mysql,
+    MySqlConnection,
+    "mysql/numbers",
+    QuestionMarks,
+    "START TRANSACTION",
+    "mysql/numbers.sql",
+    [include_str!("../../../../sql/mysql/tables.sql").to_owned()],
+    Some("CALL imid_post(?, 3, ?, ?, 'hello')"),
+    here
+);
+database!(
+    sqlite,
+    SqliteConnection,
+    "sqlite/numbers",
+    QuestionMarks,
+    "BEGIN IMMEDIATE",
+    "sqlite/mint.sql",
+    [include_str!("../../../../sql/sqlite/tables.sql").to_owned()],
+    None,
+    by_take
+);
 
 /// What all clients of a server did.
 #[derive(Default)]
@@ -243,7 +316,8 @@ macro_rules! server {
                                 }
                             };
                             let is_rolled_back = luck.next().is_multiple_of(10);
-                            let Ok(stored) = $module::store(&mut open, &statements, &message, is_rolled_back).await else {
+                            let by_database = n % 2 == 0;
+                            let Ok(stored) = $module::store(&mut open, &statements, &message, is_rolled_back, by_database).await else {
                                 // The connection was killed, perhaps after the commit: the message is sent again with its key.
                                 PIDS[client].store(0, Ordering::Relaxed);
                                 is_uncertain = true;
@@ -321,7 +395,7 @@ async fn sqlite_writer(url: &str, rooms: u64, sender: &str) -> Result<ExitCode> 
         let room = format!("room-{}", luck.next() % rooms);
         let message = Message { room, sender: sender.to_owned(), key: n.to_string() };
         let is_rolled_back = luck.next().is_multiple_of(10);
-        if let Stored::New(..) = sqlite::store(&mut connection, &statements, &message, is_rolled_back).await? {
+        if let Stored::New(..) = sqlite::store(&mut connection, &statements, &message, is_rolled_back, false).await? {
             println!("{sender} {n}");
         }
     }

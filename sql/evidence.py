@@ -1,0 +1,407 @@
+#!/usr/bin/env python3
+"""Attacks imid_post of */mint.sql on a real server, and then breaks the conditions of docs/STORES.md one after the other:
+
+    python evidence.py postgres|mysql [SECONDS]      for each attack; 1.5 unless it is given
+
+The URL is in IMID_POSTGRES_URL or IMID_MYSQL_URL; mint.sql and the new tables of tables.sql are in the schema or database imid_evidence. For
+each attack there is a control without what protects from it. The status is 1 if an attack counts anything, or a control nothing:
+
+    lower    IDs that are not in the order of the numbers of their room
+    equal    messages with the ID of another one
+    gaps     numbers that are missing
+    missed   what a follower of each room by `id > cursor` has never seen
+    lost     messages that were acknowledged and are not there
+    doubled  messages of one client that are there twice
+
+IMID_CLOCK_FILE is the file from which the server takes the offset of its clock (ci/services.sh); without it the clock does not step. With
+IMID_SERVICES_SH, what may be lost is lost: a standby of PostgreSQL is promoted, and MariaDB is restored.
+"""
+
+import os
+import random
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections import defaultdict
+
+DATABASE, SECONDS = sys.argv[1], float(sys.argv[2]) if len(sys.argv) > 2 else 1.5
+WRITERS, HOUR_MS, GROUP = 6, 3_600_000, 3 << 22
+URL = os.environ[f"IMID_{DATABASE.upper()}_URL"]
+CLOCK_FILE, SERVICES = os.environ.get("IMID_CLOCK_FILE"), os.environ.get("IMID_SERVICES_SH")
+WRONG = "lower equal gaps missed lost doubled".split()
+START_MS = time.time_ns() // 1_000_000
+failures = []
+
+
+class Connection:
+    """A connection in autocommit, that can be killed."""
+
+    def __init__(self, url=URL):
+        if DATABASE == "postgres":
+            import psycopg
+
+            self.error, self.inner = psycopg.Error, psycopg.connect(url, autocommit=True, connect_timeout=10)
+            self("SET search_path = imid_evidence")
+            self.pid = self.inner.info.backend_pid
+        else:
+            import pymysql
+
+            user, password, host, port, _ = re.fullmatch(r"mysql://(.+?):(.*)@(.+):(\d+)/(.+)", url).groups()
+            self.error = pymysql.Error
+            self.inner = pymysql.connect(host=host, port=int(port), user=user, password=password, database="imid_evidence",
+                                         autocommit=True, charset="utf8mb4", connect_timeout=10)
+            self.pid = self.inner.thread_id()
+            self("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
+
+    def __call__(self, sql, *values):
+        with self.inner.cursor() as cursor:
+            cursor.execute(sql, values)
+            return list(cursor.fetchall()) if cursor.description else []
+
+    def kill(self, pid):
+        self("SELECT pg_terminate_backend(%s)" if DATABASE == "postgres" else "KILL %s", pid)
+
+
+class Room:
+    def __init__(self, name, tag, ahead_ms=0):
+        self.name, self.tag, self.ahead_ms = name, GROUP + tag, ahead_ms
+
+    def last_id(self):
+        return (((START_MS + self.ahead_ms) << 38) + self.tag).to_bytes(10, "big") if self.ahead_ms else None
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Ways to store a message. Each returns the ID.
+
+
+def post(run, room, sender, key):
+    call = "SELECT * FROM imid_post(%s, 3, %s, %s, 'hello')" if DATABASE == "postgres" else "CALL imid_post(%s, 3, %s, %s, 'hello')"
+    return bytes(run(call, room.name, sender, key)[0][0])
+
+
+def take(run, room):
+    update = "UPDATE rooms SET last_number = last_number + 1 WHERE name = %s"
+    if DATABASE == "postgres":
+        return run(update + " RETURNING last_number, last_id, session_tag", room.name)[0]
+    run(update, room.name)
+    return run("SELECT last_number, last_id, session_tag FROM rooms WHERE name = %s", room.name)[0]
+
+
+def mint(run, last, tag):
+    return bytes(run("SELECT imid_after(%s, %s)", last, tag)[0][0])
+
+
+def store(run, room, sender, key, id, number):
+    run("INSERT INTO messages VALUES (%s, %s, %s, %s, %s, 'hello')", id, room.name, number, sender, key)
+    run("UPDATE rooms SET last_id = %s WHERE name = %s", id, room.name)
+
+
+def transaction(body):
+    def way(run, room, sender, key):
+        run("BEGIN")
+        try:
+            id = body(run, room, sender, key)
+            run("COMMIT")
+            return id
+        except run.error:
+            run("ROLLBACK")
+            raise
+
+    return way
+
+
+def in_steps(run, room, sender, key):
+    number, last, tag = take(run, room)
+    id = mint(run, last, tag)
+    store(run, room, sender, key, id, number)
+    return id
+
+
+def read_before_the_lock(run, room, sender, key):
+    last = run("SELECT last_id FROM rooms WHERE name = %s", room.name)[0][0]
+    number, _, tag = take(run, room)
+    id = mint(run, last, tag)
+    store(run, room, sender, key, id, number)
+    return id
+
+
+def in_a_cte(run, room, sender, key):
+    (number, id), = run("""WITH room AS (SELECT last_id FROM rooms WHERE name = %s)
+        UPDATE rooms SET last_number = last_number + 1, last_id = imid_after((SELECT last_id FROM room), session_tag) WHERE name = %s
+        RETURNING last_number, last_id""", room.name, room.name)
+    run("INSERT INTO messages VALUES (%s, %s, %s, %s, %s, 'hello')", id, room.name, number, sender, key)
+    return bytes(id)
+
+
+def greatest_id(run, room, sender, key):
+    last = run("SELECT id FROM messages WHERE room = %s ORDER BY id DESC LIMIT 1", room.name)
+    number, _, tag = take(run, room)
+    id = mint(run, last[0][0] if last else room.last_id(), tag)
+    store(run, room, sender, key, id, number)
+    return id
+
+
+def savepoint_before_take(run, room, sender, key):
+    run("SAVEPOINT before_take")
+    _, last, tag = take(run, room)
+    id = mint(run, last, tag)
+    if random.random() < 0.5:
+        # An error; the program keeps its ID, but the room is not locked any more.
+        run("ROLLBACK TO SAVEPOINT before_take")
+        number, *_ = take(run, room)
+    else:
+        run("RELEASE SAVEPOINT before_take")
+        number = run("SELECT last_number FROM rooms WHERE name = %s", room.name)[0][0]
+    store(run, room, sender, key, id, number)
+    return id
+
+
+def by_the_hosts_clock(run, room, sender, key):
+    """The clocks of the hosts differ by an hour, and each host mints after its own last ID."""
+    number, _, tag = take(run, room)
+    host_ms = time.time_ns() // 1_000_000 + int(sender) % 2 * HOUR_MS
+    id = ((host_ms << 38) + (random.randrange(4096) << 26) + tag).to_bytes(10, "big")
+    store(run, room, sender, key, id, number)
+    return id
+
+
+def without_last(run, room, sender, key):
+    number, _, tag = take(run, room)
+    id = mint(run, None, tag)
+    store(run, room, sender, key, id, number)
+    return id
+
+
+def step_of_one(run, room, sender, key):
+    number, last, tag = take(run, room)
+    after = mint(run, None, tag)
+    id = max(after, (int.from_bytes(last, "big") + (1 << 26)).to_bytes(10, "big")) if last else after
+    store(run, room, sender, key, id, number)
+    return id
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def reset(run, rooms):
+    run("TRUNCATE messages" if DATABASE == "postgres" else "DELETE FROM messages")
+    run("DELETE FROM rooms")
+    run("INSERT INTO rooms VALUES ('', 0, 0, NULL)")
+    for room in rooms:
+        run("INSERT INTO rooms VALUES (%s, %s, 0, %s)", room.name, room.tag, room.last_id())
+
+
+def primary_key(run, is_there):
+    if DATABASE == "postgres":
+        run("ALTER TABLE messages DROP CONSTRAINT IF EXISTS messages_pkey")
+        run("ALTER TABLE messages ADD PRIMARY KEY (id)" if is_there else "CREATE INDEX IF NOT EXISTS no_key ON messages (id)")
+    else:
+        run("ALTER TABLE messages " + ("ADD PRIMARY KEY (id)" if is_there else "DROP PRIMARY KEY"))
+
+
+def attack(way, rooms, kills=False, new_keys=False, steps=()):
+    """Writers store for some seconds. Returns what is wrong."""
+    admin = Connection()
+    reset(admin, rooms)
+    acknowledged, pids, is_over, seen = [], [0] * WRITERS, threading.Event(), defaultdict(set)
+    senders = defaultdict(set)
+    errors = defaultdict(int)
+
+    def write(writer):
+        run, luck, n = None, random.Random(writer), 0
+        while not is_over.is_set():
+            room, n = luck.choice(rooms), n + 1
+            key = str(n)
+            for attempt in range(1_000):
+                try:
+                    if run is None:
+                        run = Connection()
+                        pids[writer] = run.pid
+                    id = way(run, room, str(writer), key)
+                    if kills and attempt == 0 and luck.random() < 0.05:
+                        raise ConnectionError("the answer is lost")
+                    acknowledged.append((id, room.name, str(writer), str(n)))
+                    break
+                except Exception as error:
+                    errors[f"{type(error).__name__}"] += 1
+                    if new_keys:
+                        key = f"{n}-{attempt}"
+                    if run is None or isinstance(error, run.error) and not is_alive(run):
+                        pids[writer], run = 0, None
+                        time.sleep(0.01)
+
+    def follow():
+        run, cursors = Connection(), {room.name: b"" for room in rooms}
+        while True:
+            is_last = is_over.wait(0.003) and not any(thread.is_alive() for thread in threads)
+            for name, cursor in cursors.items():
+                for id, in run("SELECT id FROM messages WHERE room = %s AND id > %s ORDER BY id", name, cursor):
+                    seen[name].add(bytes(id))
+                    cursors[name] = bytes(id)
+            if is_last:
+                return
+
+    threads = [threading.Thread(target=write, args=(writer,)) for writer in range(WRITERS)]
+    follower = threading.Thread(target=follow)
+    for thread in [*threads, follower]:
+        thread.start()
+    end, killed, steps = time.monotonic() + SECONDS * (2 if kills or steps else 1), 0, list(steps)
+    pause = SECONDS * 2 / (len(steps) + 1) if steps else 0.25
+    while time.monotonic() < end:
+        time.sleep(pause)
+        pid = random.choice(pids)
+        if kills and pid:
+            try:
+                admin.kill(pid)
+                killed += 1
+            except admin.error:
+                pass
+        if steps:
+            step_clock(steps.pop(0))
+    is_over.set()
+    for thread in [*threads, follower]:
+        thread.join()
+
+    by_room = defaultdict(list)
+    for id, name, number, sender, key in admin("SELECT id, room, number, sender, client_key FROM messages ORDER BY room, number"):
+        by_room[name].append((bytes(id), number))
+        senders[sender, name, key.split("-")[0]].add(key)
+    stored = [id for rows in by_room.values() for id, _ in rows]
+    there = {(id, name) for name, rows in by_room.items() for id, _ in rows}
+    counts = {
+        "posts": len(stored),
+        "lower": sum(a[0] > b[0] for rows in by_room.values() for a, b in zip(rows, rows[1:])),
+        "equal": len(stored) - len(set(stored)),
+        "gaps": sum(number != place for rows in by_room.values() for place, (_, number) in enumerate(rows, 1)),
+        "missed": sum(id not in seen[name] for name, rows in by_room.items() for id, _ in rows),
+        "lost": sum((id, name) not in there for id, name, *_ in acknowledged),
+        "doubled": sum(len(keys) - 1 for keys in senders.values()),
+    }
+    if kills:
+        counts["kills"] = killed
+    if errors:
+        counts["errors"] = sum(errors.values())
+    return counts
+
+
+def is_alive(run):
+    try:
+        run("SELECT 1")
+        return True
+    except Exception:
+        return False
+
+
+def report(what, counts, control=None):
+    """An attack counts nothing wrong; a control counts what it is for."""
+    wrong = {name: counts[name] for name in WRONG if counts.get(name)}
+    is_right = counts[control] > 0 if control else not wrong and counts["posts"] > 0
+    line = f"{'ok' if is_right else 'WRONG'}: {'control: ' if control else ''}{what}: " + ", ".join(f"{value} {name}" for name, value in counts.items())
+    print(line, flush=True)
+    if not is_right:
+        failures.append(line)
+
+
+def step_clock(offset):
+    with open(CLOCK_FILE + ".new", "w") as file:
+        file.write(offset + "\n")
+    os.chmod(CLOCK_FILE + ".new", 0o644)
+    os.replace(CLOCK_FILE + ".new", CLOCK_FILE)
+
+
+def server(what):
+    subprocess.run(["bash", SERVICES, "server", *what.split()], check=True)
+
+
+def connected():
+    for _ in range(200):
+        try:
+            return Connection()
+        except Exception:
+            time.sleep(0.05)
+    return Connection()
+
+
+def loss(lift_ms):
+    """The server loses its newest messages. Readers know these; what is posted after that must be after them."""
+    rooms = [Room(f"room-{n}", n, n % 2 * HOUR_MS) for n in range(8)]
+    # The row of a new room is lost too, and its IDs are ahead, because the clock was wrong.
+    new = [Room(f"new-{n}", 100 + n, HOUR_MS) for n in range(4)]
+    run = Connection()
+    reset(run, rooms)
+    for n in range(80):
+        post(run, rooms[n % 8], "before", str(n))
+    if DATABASE == "postgres":
+        server("postgres standby")
+        folder = os.environ["IMID_SERVICES"]
+        port = open(f"{folder}/standby/port", encoding="ascii").read().strip()
+        standby = Connection(re.sub(r":\d+/", f":{port}/", URL))
+        while standby("SELECT count(*) FROM messages")[0][0] < 80:
+            time.sleep(0.02)
+        standby.inner.close()
+        server("standby detach")
+    else:
+        run.inner.close()
+        server("mysql save")
+        run = connected()
+    for room in new:
+        run("INSERT INTO rooms VALUES (%s, %s, 0, %s)", room.name, room.tag, room.last_id())
+    known = defaultdict(set)
+    for n in range(600):
+        room = (rooms + new)[n % 12]
+        known[room.name].add(post(run, room, "lost", str(n)))
+    run.inner.close()
+    server("standby promote" if DATABASE == "postgres" else "mysql restore")
+    run = connected()
+    if lift_ms is not None:
+        run("UPDATE rooms SET last_id = imid_lift(last_id, session_tag, %s)", lift_ms)
+    lower = equal = 0
+    for n in range(600):
+        room = (rooms + new)[n % 12]
+        id = post(run, room, "after", str(n))
+        lower += id < max(known[room.name])
+        equal += id in known[room.name]
+    return {"posts": 600, "lower": lower, "equal": equal}
+
+
+def main():
+    version = Connection()("SELECT version()")[0][0].split(" (")[0]
+    print(f"{version}, {WRITERS} writers")
+    plain = [Room(f"room-{n}", n, n % 2 * HOUR_MS) for n in range(4)]
+    report("imid_post, half of the rooms an hour ahead", attack(post, plain))
+    report("take, mint, store, commit in steps", attack(transaction(in_steps), plain))
+    report("kills every 250 ms, lost answers", attack(post, plain, kills=True))
+    report("kills, lost answers, and a new key for each attempt", attack(post, plain, kills=True, new_keys=True), "doubled")
+    if CLOCK_FILE:
+        now = [Room(f"room-{n}", n) for n in range(4)]
+        steps = ["+3600", "+0", "-3600", "+3600", "+0"]
+        report("the clock of the database steps an hour in both directions", attack(post, now, steps=steps))
+        report("the same, minted without the last ID", attack(transaction(without_last), now, steps=steps), "lower")
+        step_clock("+0")
+    report("hosts mint by their own clocks, an hour apart", attack(transaction(by_the_hosts_clock), plain), "lower")
+    twins = [Room("twin-1", 7), Room("twin-2", 7)]
+    ahead = [Room(f"twin-{n}", 7, HOUR_MS) for n in range(16)]
+    report("two rooms of one tag", attack(post, twins))
+    report("sixteen rooms of one tag, an hour ahead", attack(post, ahead))
+    admin = Connection()
+    primary_key(admin, False)
+    report("sixteen rooms of one tag, an hour ahead, a step of 1 and no primary key", attack(transaction(step_of_one), ahead), "equal")
+    reset(admin, [])
+    primary_key(admin, True)
+    report("condition 1: autocommit", attack(in_steps, plain), "lower")
+    report("condition 2: the last ID is read before the lock", attack(transaction(read_before_the_lock), plain), "lower")
+    if DATABASE == "postgres":
+        report("condition 2: the last ID is read in a CTE", attack(transaction(in_a_cte), plain), "lower")
+    report("condition 2: max(id)", attack(transaction(greatest_id), plain), "lower")
+    report("condition 3: a savepoint before take", attack(transaction(savepoint_before_take), plain), "lower")
+    if SERVICES and os.environ.get("IMID_LOSS"):
+        report("condition 7: commits are lost, each room is lifted", loss(HOUR_MS + 60_000))
+        report("condition 7: commits are lost, no room is lifted", loss(None), "lower")
+    if failures:
+        sys.exit("\n".join(failures))
+
+
+if __name__ == "__main__":
+    main()
