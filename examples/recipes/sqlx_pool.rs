@@ -88,7 +88,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let register = PoolRegister::open(PgPool::connect(&url).await?).await?;
     assert_eq!(register.promise(), Promise::Strong);
-    let ids = LeasedGenerator::open(register, LaneOptions::new().holder("recipe"))?;
+    let ids = LeasedGenerator::open(register, LaneOptions::new().create_missing().holder("recipe"))?;
     let ids = tokio::task::spawn_blocking(move || ids.wait_until_open(Duration::from_secs(15)).map(|()| ids)).await??;
     let session = SessionTag::new(SessionType::GROUP, "room-42");
     let minted: Vec<_> = (0..100).map(|_| ids.generate(session)).collect::<Result<_, _>>()?;

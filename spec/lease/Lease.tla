@@ -12,7 +12,7 @@ CONSTANTS
   Procs, Lanes,                       \* processes, and numbers of lanes
   Top,                                \* the greatest ceiling; values are 0 .. Top - 1
   Writes,                             \* how many attempts to write processes may make in all
-  Crashes, Restores, Losses, Resizes, Frees, \* how often each may happen
+  Crashes, Restores, Losses, Resizes, Frees, Creates, \* how often each may happen
   Recovers,                           \* whether an operator recovers a restored register
   Nobody,                             \* no process
   Off                                 \* the rule that is left out; "" if none is
@@ -21,7 +21,7 @@ VARIABLES
   reg,     \* the records: era -> lane -> record
   meta,    \* the description of the space
   lost,    \* whether it was restored from a backup, and nobody has recovered it
-  w,       \* the attempts of processes. `at` is "sent", "made" (by the store), or "over" (answered, refused or lost)
+  w,       \* the attempts of processes. `at` is "sent", "made" (by the store), "read" (see Confirm), or "over" (answered, refused or lost)
   proc,    \* the processes
   minted,  \* lane -> values
   twice,   \* whether a value was minted twice
@@ -33,7 +33,7 @@ vars == <<reg, meta, lost, w, proc, minted, twice, most, resize, left>>
 On(rule) == Off # rule
 Max(a, b) == IF a > b THEN a ELSE b
 Greatest(S) == CHOOSE x \in S: \A y \in S: y <= x
-Eras == 1 .. Resizes + 1
+Eras == 1 .. Resizes + Creates + 1
 
 \* A token is the number of an attempt; those of operators are negative. Without 3, the store compares versions.
 None == [ver |-> 0, tok |-> 0, c |-> 0, st |-> "none"]
@@ -52,7 +52,7 @@ Init ==
   /\ lost = FALSE /\ w = <<>> /\ proc = [p \in Procs |-> Fresh]
   /\ minted = [l \in Lanes |-> {}] /\ twice = FALSE /\ most = 0
   /\ resize = [closed |-> {}, floor |-> 0]
-  /\ left = [crash |-> Crashes, restore |-> Restores, loss |-> Losses, resize |-> Resizes, free |-> Frees]
+  /\ left = [crash |-> Crashes, restore |-> Restores, loss |-> Losses, resize |-> Resizes, free |-> Frees, create |-> Creates]
 
 Become(p, r) == proc' = [proc EXCEPT ![p] = r]
 StoreStays == UNCHANGED <<reg, meta, lost, minted, twice, most, resize, left>>
@@ -66,7 +66,7 @@ IsBack(p, l) ==
   /\ On("19 back") /\ proc[p].era = meta.era
   /\ rec.ver < known.ver \/ rec.c < known.c \/ (rec.ver = known.ver /\ rec.tok # known.tok)
 
-Minting == {"seek", "take", "hold", "renew", "check"}
+Minting == {"seek", "take", "back", "hold", "renew", "check"}
 \* 2. A lane that is lost is used up to its ceiling. Without 22, a paused thread ends its call after the seal.
 Unused(p) == Max(proc[p].grant.floor, proc[p].used)
 Mint(p) ==
@@ -82,9 +82,10 @@ Send(p, lane, era, floor, seen, c, st, pc) ==
   LET id == Len(w) + 1
       val == IF st = "none" THEN None ELSE [ver |-> seen.ver + 1, tok |-> id, c |-> c, st |-> st] IN
   /\ id <= Writes
-  /\ w' = Append(w, [p |-> p, lane |-> lane, era |-> era, floor |-> floor, seen |-> seen, val |-> val, at |-> "sent"])
-  /\ Become(p, [proc[p] EXCEPT !.pc = pc, !.wait = id, !.grant.atts = IF pc = "take" THEN @ ELSE @ \cup {id},
-                               !.grant.base = IF pc = "take" THEN @ ELSE seen])
+  /\ w' = Append(w, [p |-> p, lane |-> lane, era |-> era, floor |-> floor, ver |-> meta.ver, seen |-> seen, val |-> val,
+                    at |-> "sent"])
+  /\ Become(p, [proc[p] EXCEPT !.pc = pc, !.wait = id, !.grant.atts = IF pc \in {"take", "back"} THEN @ ELSE @ \cup {id},
+                               !.grant.base = IF pc \in {"take", "back"} THEN @ ELSE seen])
   /\ StoreStays
 
 \* 5 is no condition. 6, 7, 8, 10.
@@ -118,13 +119,25 @@ Granted(p, i) ==
   CASE me.pc = "take" -> [known EXCEPT !.pc = "hold", !.grant = [lane |-> a.lane, era |-> a.era, floor |-> a.floor,
                                        ceil |-> a.val.c, base |-> a.val, atts |-> {i}]]
     [] me.pc = "renew" -> [known EXCEPT !.pc = "hold", !.grant.ceil = Max(@, a.val.c), !.grant.base = a.val, !.grant.atts = {i}]
+    [] me.pc = "back" -> [me EXCEPT !.wait = 0, !.pc = "seek"]
     [] me.pc = "release" -> Over
+
+\* 9: it reads the description once the store has made its attempt to take a lane, and may give the lane back instead of using it.
+Confirm(p) ==
+  LET i == proc[p].wait IN
+  /\ proc[p].pc = "take" /\ i # 0 /\ Reaches(p)
+  /\ w[i].at = "made" /\ w[i].ver = meta.ver /\ w' = [w EXCEPT ![i].at = "read"]
+  /\ UNCHANGED proc /\ StoreStays
+GiveBack(p) ==
+  LET a == w[proc[p].wait] IN
+  /\ proc[p].pc = "take" /\ proc[p].wait # 0 /\ Reaches(p) /\ a.at = "made"
+  /\ Send(p, a.lane, a.era, a.floor, a.val, a.floor, "free", "back")
 
 Answer(p, i) ==
   LET me == proc[p] IN
   /\ w[i].p = p /\ Reaches(p)
-  /\ w[i].at = "made"
-  /\ \/ me.wait = i /\ Become(p, Granted(p, i))
+  /\ w[i].at \in {"made", "read"}
+  /\ \/ me.wait = i /\ (me.pc # "take" \/ w[i].at = "read" \/ ~On("9 meta")) /\ Become(p, Granted(p, i))
      \* 18: an acknowledgement that it does not wait for any more.
      \/ /\ me.wait # i /\ me.pc \in Minting /\ me.grant.lane # 0
         /\ w[i].val.c > me.grant.ceil /\ (i \in me.grant.atts \/ ~On("18 late"))
@@ -136,7 +149,7 @@ Answer(p, i) ==
 Unanswered(p) ==
   IF ~On("1 acknowledged") THEN Granted(p, proc[p].wait)
   ELSE IF proc[p].pc = "release" /\ On("25 unsealed") THEN Over ELSE
-  [proc[p] EXCEPT !.wait = 0, !.pc = CASE @ = "take" -> "seek" [] @ = "renew" -> "check"
+  [proc[p] EXCEPT !.wait = 0, !.pc = CASE @ \in {"take", "back"} -> "seek" [] @ = "renew" -> "check"
                                        [] OTHER -> "hold"]
 GiveUp(p) == proc[p].wait # 0 /\ Become(p, Unanswered(p)) /\ UNCHANGED w /\ StoreStays
 
@@ -171,8 +184,8 @@ Crash(p) ==
 \* The store. A call is made at one moment after it was sent, however late, or never. Who waits learns of a conflict: 15, 25.
 Refused(p, i) ==
   IF p = Nobody THEN proc ELSE IF proc[p].wait # i THEN proc ELSE
-  [proc EXCEPT ![p].wait = 0, ![p].pc = CASE @ = "take" -> "seek" [] @ = "renew" -> "check" [] @ = "release" -> "recheck"]
-Void == [p |-> Nobody, lane |-> 0, era |-> 0, floor |-> 0, seen |-> None, val |-> [None EXCEPT !.st = "void"], at |-> "over"]
+  [proc EXCEPT ![p].wait = 0, ![p].pc = CASE @ \in {"take", "back"} -> "seek" [] @ = "renew" -> "check" [] @ = "release" -> "recheck"]
+Void == [p |-> Nobody, lane |-> 0, era |-> 0, floor |-> 0, ver |-> 0, seen |-> None, val |-> [None EXCEPT !.st = "void"], at |-> "over"]
 Make(i) ==
   LET a == w[i]  fits == Same(reg[a.era][a.lane], a.seen) \/ ~On("7 expects") IN
   /\ a.at = "sent" /\ (~lost \/ (a.p # Nobody /\ Reaches(a.p)))
@@ -184,7 +197,7 @@ Make(i) ==
 \* It may lose what it has shown and not acknowledged.
 Lose(e, l) ==
   LET i == reg[e][l].tok IN
-  /\ left.loss > 0 /\ i > 0 /\ w[i].at = "made" /\ left' = [left EXCEPT !.loss = @ - 1]
+  /\ left.loss > 0 /\ i > 0 /\ w[i].at \in {"made", "read"} /\ left' = [left EXCEPT !.loss = @ - 1]
   /\ reg' = [reg EXCEPT ![e][l] = w[i].seen] /\ w' = [w EXCEPT ![i].at = "over"]
   /\ UNCHANGED <<meta, lost, proc, minted, twice, most, resize>>
 \* What a record was before.
@@ -225,15 +238,27 @@ Resize ==
               floor |-> IF On("30 floor") THEN Max(meta.floor, resize.floor) ELSE meta.floor]
   /\ resize' = [closed |-> {}, floor |-> 0] /\ UNCHANGED <<reg, lost, w, proc, minted, twice, most>>
 
+\* 27, over lanes whose description is lost: those with a record are closed, and each new one has a record. The operator's clock is
+\* past all ceilings that were chosen.
+Create ==
+  LET era == meta.era  F == Greatest({most, meta.floor} \cup {w[i].val.c: i \in DOMAIN w}) IN
+  /\ left.create > 0 /\ left' = [left EXCEPT !.create = @ - 1] /\ ~lost /\ resize.closed = {}
+  /\ reg' = [reg EXCEPT ![era] = [l \in Lanes |-> IF @[l] = None THEN None
+                                   ELSE [ver |-> @[l].ver + 1, tok |-> -2, c |-> @[l].c, st |-> "closed"]],
+                        ![era + 1] = [l \in Lanes |-> [ver |-> 1, tok |-> -4, c |-> F, st |-> "free"]]]
+  /\ meta' = [ver |-> meta.ver + 1, era |-> era + 1, floor |-> F]
+  /\ UNCHANGED <<lost, w, proc, minted, twice, most, resize>>
+
 Next ==
   \/ \E p \in Procs:
        \/ Mint(p) \/ Close(p) \/ GiveUp(p) \/ Check(p) \/ Recheck(p) \/ Stop(p) \/ Crash(p)
+       \/ Confirm(p) \/ GiveBack(p)
        \/ \E c \in 1 .. Top: Renew(p, c) \/ \E l \in Lanes: Take(p, l, c)
        \/ \E i \in DOMAIN w: Answer(p, i)
   \/ \E i \in DOMAIN w: Make(i)
   \/ \E e \in Eras, l \in Lanes: Lose(e, l)
   \/ \E l \in Lanes: CloseLane(l) \/ Free(l)
-  \/ Restore \/ Resize
+  \/ Restore \/ Resize \/ Create
 
 Spec == Init /\ [][Next]_vars
 Unique == ~twice
@@ -245,6 +270,6 @@ Counts(i) ==
   \/ a.p # Nobody /\ (proc[a.p].wait = i \/ (i \in proc[a.p].grant.atts /\ a.val.c > proc[a.p].grant.ceil))
 View == <<reg, meta, lost, proc, minted, twice, IF left.restore > 0 \/ lost THEN most ELSE 0, resize, left,
           [i \in DOMAIN w |-> IF Counts(i) /\ w[i].at # "over" THEN w[i]
-             ELSE [w[i] EXCEPT !.p = Nobody, !.floor = 0, !.at = IF @ = "made" THEN "over" ELSE @]]>>
+             ELSE [w[i] EXCEPT !.p = Nobody, !.floor = 0, !.ver = 0, !.at = IF @ \in {"made", "read"} THEN "over" ELSE @]]>>
 Symmetry == Permutations(Procs)
 =============================================================================

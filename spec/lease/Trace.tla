@@ -18,11 +18,13 @@ IsOver(s) == s.do \in {"mint", "used"} => Unused(s.p) >= s.last
 
 Does(s) ==
   CASE s.do = "take" -> Take(s.p, s.lane, s.value.c) /\ Sent(s)
+    [] s.do = "confirm" -> Confirm(s.p)
+    [] s.do = "back" -> GiveBack(s.p) /\ Sent(s)
     [] s.do = "renew" -> Renew(s.p, s.value.c) /\ Sent(s)
     [] s.do = "release" -> (Close(s.p) \/ Recheck(s.p)) /\ Sent(s)
     [] s.do = "made" -> Make(s.id) /\ (w'[s.id].at = "made") = s.written
     [] s.do = "granted" -> proc[s.p].wait = s.id /\ Answer(s.p, s.id)
-    [] s.do = "late" -> /\ proc[s.p].wait # s.id /\ w[s.id].at = "made"
+    [] s.do = "late" -> /\ proc[s.p].wait # s.id /\ w[s.id].at \in {"made", "read"}
                         /\ IF ENABLED Answer(s.p, s.id) THEN Answer(s.p, s.id) ELSE UNCHANGED vars
     [] s.do = "unknown" -> GiveUp(s.p)
     [] s.do = "check" -> Check(s.p)

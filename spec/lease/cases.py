@@ -66,11 +66,10 @@ def held(horizon=H):
 
 
 # A first write, and where it starts.
+case("an empty register", "20 27", STOPS)
 for horizon in (H, 4 * H, 10 * H):
-    case(f"an empty register, horizon {horizon}", "1 3 10 27", write("describe", (0, 0)), take(T + horizon, T + horizon + 2 * SOON, within=(0, SOON)), idle(1), mint(T, T + 2 * SOON), horizon=horizon)
-case("another process has described the space", "7 27", write("describe", (0, 0), answer="conflict"), meta(), take(), idle(1), mint(T, T + SOON))
-case("the description has no answer and was not written", "1 15 27", write("describe", (0, 0), answer="lost"), write("describe", (0, 0), within=(0, WATCH)), take(T + H, T + H + WATCH), idle(1), mint(T, T + WATCH))
-case("the description has no answer and was written", "1 15 27", write("describe", (0, 0), answer="silent"), take(T + H, T + H + WATCH, within=(0, WATCH)), idle(1), mint(T, T + WATCH))
+    case(f"a new space, horizon {horizon}", "1 3 10", meta(), take(T + horizon, T + horizon + SOON), idle(1), mint(T, T + SOON), horizon=horizon)
+case("the description cannot be read after the lane was taken", "9", meta(), take(T + 10 * H, T + 10 * H + SOON), call("silence 300"), REFUSED, idle(H), mint(T, T + 2 * H), horizon=10 * H)
 case("a lane without a record", "5 8", meta(), take(), idle(1), mint(T, T + SOON))
 for ahead in (1, 200, 400):
     case(f"the floor of the space is {ahead} ms ahead", "8 10", meta(floor=T + ahead), take(T + H, T + H + SOON), idle(1), mint(T + ahead, T + ahead + SOON))
@@ -78,8 +77,9 @@ for ahead in (1, 200, 400):
     case(f"the ceiling of a free lane is {ahead} ms ahead", "8 10", meta(), lane("free", T + ahead), take(T + H, T + H + SOON), idle(1), mint(T + ahead, T + ahead + SOON))
 case("a free lane whose ceiling is past the horizon of the clock", "8 10", meta(), lane("free", T + H + 200), take(T + H + 201, T + H + 200 + WATCH, within=(1, WATCH)), idle(1), mint(T + H + 200, T + 2 * H))
 
-BOTH = {"lanes": [0, 1]}
-case("the floor of the space is raised after the lanes were listed", "9", meta(bits=1), take(answer="conflict", **BOTH), meta(bits=1, version=2, floor=T + 400), take(T + H, T + H + WATCH, within=(0, WATCH), **BOTH), idle(1), mint(T + 400, T + 400 + WATCH), bits=1)
+for what, changed in {"a floor": meta(version=2, floor=T + 400), "another era": meta(version=2, era=2, floor=T + 400)}.items():
+    again = take(T + H, T + H + WATCH, within=(0, WATCH)), idle(1), mint(T + 400, T + 400 + WATCH)
+    case(f"the description has {what} before the first value", "9", meta(), take(), changed, write("release", (0, 0)), *again)
 case("a description that was only read goes back", "19", meta(version=3), lane("held", T + 500), idle(300), meta(version=2), take(T + H, T + H + WATCH, within=(0, WATCH)), idle(1), mint(T + 500, T + 500 + WATCH))
 
 # Whose lane.

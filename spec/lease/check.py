@@ -15,7 +15,6 @@ import threading
 
 FILE = pathlib.Path(__file__).resolve().parents[1] / "lease.json"
 LANE = re.compile(r"imid-lease/1 lane version=(\d+) token=([0-9a-f]{16}) holder=(\S+) horizon=(\d+) ceiling=(\d+) (held|free|closed)")
-META = re.compile(r"imid-lease/1 meta version=1 token=([0-9a-f]{16}) layout=imid-80 bits=(\d+) era=1 floor=0 space=[0-9a-f-]{36}")
 STEP_MS, CALLS, SECONDS = 5, 100, 60
 
 
@@ -128,7 +127,7 @@ class Play:
                 self.driver.ask("close")
             case "mint":
                 self.mint(step)
-            case "describe" | "take" | "raise" | "release":
+            case "take" | "raise" | "release":
                 self.write(name, step)
             case _:
                 raise Failure(f"unknown step {step['call']}")
@@ -166,7 +165,7 @@ class Play:
             raise Failure(f"`{step['call']}`: expected no write for {step['within'][0]} ms, found one after {self.mono - started}")
         if seen != self.known.get(key, ""):
             raise Failure(f"`{step['call']}`: expects {seen or 'no record'}, and not what it has read: {self.known.get(key, '')}")
-        self.describe(key, seen, value) if do == "describe" else self.lane(do, step, key, seen, value)
+        self.lane(do, step, key, seen, value)
         outcome = step["answer"]
         if outcome in ("written", "silent"):
             if self.records.get(key, "") != seen:
@@ -176,11 +175,6 @@ class Play:
             self.known[key] = value
             self.acknowledged(do, key, seen, value)
         self.pending = self.driver.ask("unknown" if outcome in ("silent", "lost") else outcome)
-
-    def describe(self, key, seen, value):
-        match = META.fullmatch(value)
-        if key != "lanes/meta" or seen or not match or match[2] != self.settings["bits"]:
-            raise Failure(f"expected the first description of the space, found {key} {value}")
 
     def lane(self, do, step, key, seen, value):
         match, before = LANE.fullmatch(value), LANE.fullmatch(seen)

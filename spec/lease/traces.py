@@ -39,6 +39,8 @@ class Process:
         self.start, self.lane, self.taken, self.is_seeking, self.is_releasing = start, 0, None, True, False
         # Where it last read the lanes, where its last attempt ended, and where it last read the record that it wants to release.
         self.read_at, self.ended_at, self.reread_at = 0, 0, None
+        # Where it read the description after its attempt to take a lane was acknowledged.
+        self.confirmed_at = None
 
 
 class Trace:
@@ -112,6 +114,8 @@ class Trace:
                 self.attempt(at, process, me, number, key, seen, value)
             case ["made", number, outcome] if number in self.attempts:
                 self.add(at, 0, "made", text=self.attempts[number][1], written=outcome == "written")
+            case ["reply", number, "found"] if me.taken and self.calls[number][3:5] == ["read", DESCRIPTION]:
+                me.confirmed_at = self.made[number]
             case ["reply", number, outcome] if number in self.attempts:
                 self.reply(at, process, me, number, outcome)
             case ["late", number, "written"] if number in self.attempts:
@@ -119,9 +123,10 @@ class Trace:
             case ["seal", end]:
                 if me.lane and end != "0":
                     self.add(at, 0, "used", process, lane=me.lane, last=int(end) - 1)
-                if me.taken:
+                if me.taken and me.confirmed_at is not None:
                     # An acknowledged lane is used from here on.
                     me.lane, text = me.taken
+                    self.add(me.confirmed_at, 1, "confirm", process)
                     self.add(at, 1, "granted", process, text=text)
                     me.taken, me.is_seeking = None, False
             case ["mint", lane, first, last]:
@@ -136,7 +141,9 @@ class Trace:
 
     def attempt(self, at, process, me, number, key, seen, value):
         do, place = "renew", at
-        if LANE.match(value)[3] == "free":
+        if me.taken and seen == me.taken[1]:
+            do, me.taken = "back", None
+        elif LANE.match(value)[3] == "free":
             do, place = "release", at if me.reread_at is None else me.reread_at
             me.is_releasing = True
         elif me.is_seeking:
@@ -156,7 +163,7 @@ class Trace:
         do, text, lane = self.attempts[number]
         made = self.made.get(number, at)
         if outcome == "written" and do == "take":
-            me.taken = lane, text
+            me.taken, me.confirmed_at = (lane, text), None
         elif outcome == "written":
             self.add(at, 0, "granted", process, text=text)
         elif outcome == "unknown" and (made >= at or self.raw[made][3] == "written"):
@@ -196,7 +203,7 @@ class Trace:
     def number(self):
         """Orders the steps, numbers the attempts, and replaces times by their ranks."""
         self.steps = [step for _, _, step in sorted(self.out, key=lambda it: it[:2])]
-        sent = [step["value"] for step in self.steps if step["do"] in ("take", "renew", "release")]
+        sent = [step["value"] for step in self.steps if step["do"] in ("take", "back", "renew", "release")]
         numbers = {text: number for number, text in enumerate(sent, 1)}
         times = {0}
         for step in self.steps:
@@ -284,9 +291,10 @@ def silence_grants(steps):
     for _, step, _, value, replied_at, outcome in writes(steps):
         is_made = any(made[1:3] == ["made", step[2]] for made in steps[:replied_at])
         if outcome == "unknown" and value.endswith("held") and not is_made:
-            # A lane is used from the seal on.
-            seal = [step[0], "seal", "0"]
-            yield {replied_at: changed(steps[replied_at], "written"), replied_at + 0.5: seal}
+            # A lane is used from the seal on, after the description was read.
+            read = [[step[0], "call", "0", "read", DESCRIPTION], ["", "made", "0", "found"], [step[0], "reply", "0", "found"]]
+            after = [*read, [step[0], "seal", "0"]]
+            yield {replied_at: changed(steps[replied_at], "written"), **{replied_at + 0.1 * at: it for at, it in enumerate(after, 1)}}
 
 
 def rewritten(steps, old, new):

@@ -103,7 +103,7 @@ impl Recovery {
 }
 
 /// Returns the UUID of a register: the same for all its spaces, as in
-/// [`Status::register_id`](crate::Status::register_id). `None` if no process with a lease has written it yet.
+/// [`Status::register_id`](crate::Status::register_id). `None` if no space was created in it yet.
 ///
 /// # Errors
 /// The register does not answer, or the record has another format.
@@ -262,8 +262,7 @@ fn never_taken(by: &str, ceiling_ms: u64) -> Result<LaneRecord, AdminError> {
     Ok(LaneRecord { version: 0, token: Token(0), holder, horizon_ms: 0, ceiling_ms, state })
 }
 
-/// Creates a space for processes that must not create it themselves
-/// ([`LaneOptions::must_exist`](crate::LaneOptions::must_exist)). The layout of the lanes of a
+/// Creates a space, once, before the first process leases a lane of it. The layout of the lanes of a
 /// [`LeasedGenerator`](crate::LeasedGenerator) is [`LANES_LAYOUT`].
 ///
 /// Holders of a register that was lost may still mint, so the lanes start where those of a [`recover`] would. If there are lanes
@@ -293,6 +292,7 @@ fn create_here<R: Register + ?Sized>(
     here_ms: u64,
 ) -> Result<MetaRecord, AdminError> {
     let now_ms = latest_ms(register, recovery, here_ms)?;
+    name_register(register)?;
     create_at(register, space, layout, bits, recovery, now_ms)
 }
 
@@ -376,6 +376,56 @@ fn describe_new<R: Register + ?Sized>(
     let meta = MetaRecord { version: 1, token: token()?, space_id: uuid(random), layout, bits, era, floor_ms };
     replace(register, &space.meta_key(), None, &meta.to_string())?;
     Ok(meta)
+}
+
+/// Creates a space in a register that has no record of it, with lanes that start at the present: for development, and where nothing can
+/// have been minted. Returns whether there was none. Two processes that call it together create one space.
+///
+/// After a loss, IDs would repeat: [`create`] keeps clear of them.
+///
+/// # Errors
+/// The register does not answer; the name of the space, the layout or the number of bits cannot be used.
+pub fn create_missing<R: Register + ?Sized>(
+    register: &mut R,
+    space: &str,
+    layout: &str,
+    bits: u32,
+) -> Result<bool, AdminError> {
+    let space = Space::new(space, layout, bits).map_err(AdminKind::Space)?;
+    Ok(describe_missing(register, &space)?)
+}
+
+pub(crate) fn describe_missing<R: Register + ?Sized>(register: &mut R, space: &Space) -> Result<bool, RegisterError> {
+    // Lanes without a description are not a new space.
+    if !register.list(&space.prefix())?.is_empty() {
+        return Ok(false);
+    }
+    name_register(register)?;
+    let random = random()?;
+    let meta = MetaRecord {
+        version: 1,
+        token: Token(random as u64),
+        space_id: uuid(random),
+        layout: space.layout().into(),
+        bits: space.bits(),
+        era: 1,
+        floor_ms: 0,
+    };
+    register.compare_and_set(&space.meta_key(), None, &meta.to_string())
+}
+
+/// Writes the record that names a register, if there is none.
+fn name_register<R: Register + ?Sized>(register: &mut R) -> Result<(), RegisterError> {
+    if register.read(RegisterRecord::KEY)?.is_none() {
+        // If another process is faster, its name stays.
+        let named = RegisterRecord { register_id: uuid(random()?) };
+        register.compare_and_set(RegisterRecord::KEY, None, &named.to_string())?;
+    }
+    Ok(())
+}
+
+fn random() -> Result<u128, RegisterError> {
+    crate::record::random_bits().map_err(|_| RegisterError::new("the system has no random numbers"))
 }
 
 /// The layout of the lanes of a [`LeasedGenerator`](crate::LeasedGenerator), for [`create`].

@@ -174,7 +174,6 @@ impl<S> Drop for Owner<S> {
 pub(crate) const FIRST_WAIT_MS: u64 = 100;
 
 /// The longest wait of a thread that fetches, in milliseconds.
-#[cfg(test)]
 pub(crate) const LONGEST_WAIT_MS: u64 = 1_000;
 
 /// The failures of calls in a row.

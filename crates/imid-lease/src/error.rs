@@ -37,7 +37,7 @@ pub(crate) enum LeaseKind {
     UsedUp { retry_after: Duration },
     #[error("register went back to an earlier state: run a recovery while no process uses it, then restart")]
     Reverted,
-    #[error("register has lost the space, or it was never created: see `imid lane create`")]
+    #[error("register has no such space: if it was lost, recover it, otherwise create it once with `imid lane create`")]
     NoSpace,
     #[error("register has another layout or another number of lanes: restart with its settings")]
     Mismatch,
@@ -179,7 +179,9 @@ pub(crate) enum OpenKind {
     Forked,
     #[error("register went back while it was opened, at {0}")]
     Reverted(String),
-    #[error("register has no space {0:?}, which must exist: it was lost, or `imid lane create` was not run")]
+    #[error(
+        "register has no space {0:?}: create it once with `imid lane create`, admin::create or LaneOptions::create_missing"
+    )]
     NoSpace(String),
     #[error("register has lanes and no record {0} that describes them: it was deleted or lost, see `imid lane create`")]
     Undescribed(String),
@@ -319,7 +321,10 @@ mod tests {
                 LeaseKind::Reverted,
                 "register went back to an earlier state: run a recovery while no process uses it, then restart",
             ),
-            (LeaseKind::NoSpace, "register has lost the space, or it was never created: see `imid lane create`"),
+            (
+                LeaseKind::NoSpace,
+                "register has no such space: if it was lost, recover it, otherwise create it once with `imid lane create`",
+            ),
             (LeaseKind::Mismatch, "register has another layout or another number of lanes: restart with its settings"),
             (LeaseKind::Format, "register has records of another format: restart with the version that wrote them"),
             (LeaseKind::Closed, "closed, or ended by a panic of its thread: open another one"),
@@ -373,7 +378,7 @@ mod tests {
             (OpenKind::Reverted("lanes/meta".into()), "register went back while it was opened, at lanes/meta", false),
             (
                 OpenKind::NoSpace("lanes".into()),
-                "register has no space \"lanes\", which must exist: it was lost, or `imid lane create` was not run",
+                "register has no space \"lanes\": create it once with `imid lane create`, admin::create or LaneOptions::create_missing",
                 false,
             ),
             (

@@ -193,7 +193,8 @@ where
         });
         let config = settings.config(space.clone(), name);
         let lease = Lease { config, tenant: Box::new(LaneTenant(Arc::clone(&inner))) };
-        let keeper = Keeper::start(register, clock, space.clone(), vec![lease]).map_err(OpenKind::Thread)?;
+        let keeper = Keeper::start(register, clock, space.clone(), settings.create_missing, vec![lease])
+            .map_err(OpenKind::Thread)?;
         let close: Arc<dyn Close> = Arc::clone(&inner) as _;
         let close_on_drop = CloseOnDrop { close: AssertUnwindSafe(close), process: Process::current() };
         Ok(Self { _close_on_drop: close_on_drop, inner, keeper, space })

@@ -61,6 +61,7 @@ impl Keeper {
         register: R,
         clock: BelievedClock<C>,
         space: Space,
+        creates_missing: bool,
         leases: Vec<Lease>,
     ) -> std::io::Result<Self>
     where
@@ -73,7 +74,7 @@ impl Keeper {
         let shared = (&register as &dyn Any).downcast_ref::<SharedRegister>();
         let thread = shared.and_then(SharedRegister::thread).unwrap_or_default();
         let (background, owner) = Background::in_thread(thread.sleeper(), states);
-        thread.add(Box::new(Kept::new(register, clock, space, leases, owner)))?;
+        thread.add(Box::new(Kept::new(register, clock, space, creates_missing, leases, owner)))?;
         Ok(Self { background, in_child })
     }
 

@@ -61,7 +61,7 @@
 //! | `RedisRegister` (`redis`: Redis and Valkey) | never: a crash or a failover can lose acknowledged writes, and nothing can detect it | weak |
 //! | [`register::MemoryRegister`] | never: it ends with its process | weak |
 //!
-//! [`Status::promise`] says whether a register is strong. [`Status::is_new_register`] says whether it was empty at the start.
+//! [`Status::promise`] says whether a register is strong.
 //!
 //! A register of a server has one connection. Clones of one [`register::SharedRegister`] give several leases of a process the
 //! same connection and thread.

@@ -49,14 +49,6 @@ macro_rules! shared_setters {
             self
         }
 
-        /// Makes it an error if the space does not exist, instead of creating it. Use this in production: a register that was
-        /// emptied or replaced is then detected, rather than mistaken for one in which nothing was granted.
-        /// [`admin::create`](crate::admin::create) and `imid lane create` create the space once.
-        pub fn must_exist(mut self) -> Self {
-            self.settings.must_exist = true;
-            self
-        }
-
         /// Names the clock to trust if this process's and the store's differ by more than [`max_skew`](Self::max_skew) at the start.
         /// By default that is an error ([`OpenError::is_clock`](crate::OpenError::is_clock)) that says by how much, until they agree.
         pub fn trust(mut self, clock: crate::TrustedClock) -> Self {
@@ -99,7 +91,7 @@ pub(crate) struct Settings {
     pub(crate) max_skew: Duration,
     pub(crate) max_lead: Duration,
     pub(crate) accept_far_lanes: bool,
-    pub(crate) must_exist: bool,
+    pub(crate) create_missing: bool,
     pub(crate) trusted: Option<TrustedClock>,
 }
 
@@ -123,7 +115,7 @@ impl LaneOptions {
             max_skew: Duration::from_secs(5),
             max_lead: Duration::from_secs(1),
             accept_far_lanes: false,
-            must_exist: false,
+            create_missing: false,
             trusted: None,
         };
         Self { clock: SystemClock, settings }
@@ -176,6 +168,16 @@ impl<C, const STRIPES: usize> LaneOptions<C, STRIPES> {
         self
     }
 
+    /// Creates the space if the register has none, as [`admin::create_missing`](crate::admin::create_missing) does. For development: in
+    /// production, `imid lane create` or [`admin::create`](crate::admin::create) creates it once, and a register that was emptied or
+    /// replaced is then an error ([`OpenError::is_no_space`](crate::OpenError::is_no_space)) rather than mistaken for one in which
+    /// nothing was granted. Leases on a [`FileRegister`](crate::register::FileRegister) or a
+    /// [`MemoryRegister`](crate::register::MemoryRegister) always create their space.
+    pub fn create_missing(mut self) -> Self {
+        self.settings.create_missing = true;
+        self
+    }
+
     shared_setters! {
         "lane",
         space: "Sets the name of the space. Default: `lanes`. Generators of different spaces can mint equal IDs.",
@@ -220,7 +222,6 @@ impl Settings {
             horizon_ms: millis(self.horizon),
             max_skew_ms: millis(self.max_skew),
             any_lead: self.accept_far_lanes,
-            must_exist: self.must_exist,
         }
     }
 }

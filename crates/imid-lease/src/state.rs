@@ -31,9 +31,6 @@ pub struct Status {
     /// How many milliseconds the store's clock was ahead of this process's when it was last asked, or `None` if the store has
     /// no clock. Negative if it was behind. Beyond [`max_skew`](crate::LaneOptions::max_skew), one of the two is wrong.
     pub store_ahead_ms: Option<i64>,
-    /// Whether this process found the register empty when it started. If the register had been in use, its records are lost, for
-    /// example because the file is on a container's ephemeral disk.
-    pub is_new_register: bool,
     /// Whether the register can lose acknowledged writes, and why.
     pub promise: Promise,
     /// The name under which this process holds its lane.
@@ -107,7 +104,6 @@ impl State {
             lanes: config.space.lane_count(),
             held_lanes: None,
             store_ahead_ms: None,
-            is_new_register: false,
             promise,
             holder: config.name.clone(),
             lane: None,

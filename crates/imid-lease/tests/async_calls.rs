@@ -198,6 +198,10 @@ impl Register for Stuck {
         Ok(None)
     }
 
+    fn creates_missing_spaces(&self) -> bool {
+        true
+    }
+
     fn promise(&self) -> Promise {
         Promise::Strong
     }

@@ -53,18 +53,13 @@ impl Register for Counted {
         self.register.now_ms()
     }
 
+    fn creates_missing_spaces(&self) -> bool {
+        true
+    }
+
     fn promise(&self) -> Promise {
         Promise::Strong
     }
-}
-
-#[test]
-fn only_the_process_that_describes_a_space_sees_a_new_register() {
-    let register = FaultyRegister::new();
-    let first = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
-    assert!(first.status().is_new_register);
-    let second = LeasedGenerator::open(register, options()).and_then(opened).unwrap();
-    assert!(!second.status().is_new_register);
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn told(space: &str, message: &str) -> Fields {
 
 /// Settings with a renewal each 250 ms.
 fn options(space: &str) -> LaneOptions {
-    let options = LaneOptions::new().space(space).holder("web-3").lane_bits(0).horizon(1_000 * MS);
+    let options = LaneOptions::new().create_missing().space(space).holder("web-3").lane_bits(0).horizon(1_000 * MS);
     options.max_skew(500 * MS).max_lead(200 * MS)
 }
 

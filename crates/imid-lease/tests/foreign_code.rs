@@ -171,6 +171,10 @@ impl Register for Panics {
         Ok(None)
     }
 
+    fn creates_missing_spaces(&self) -> bool {
+        true
+    }
+
     fn promise(&self) -> Promise {
         Promise::Strong
     }

@@ -116,6 +116,10 @@ mod unix {
             Ok(None)
         }
 
+        fn creates_missing_spaces(&self) -> bool {
+            true
+        }
+
         fn promise(&self) -> Promise {
             Promise::Strong
         }

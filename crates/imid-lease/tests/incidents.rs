@@ -257,6 +257,10 @@ mod unix {
             self.check()?.now_ms()
         }
 
+        fn creates_missing_spaces(&self) -> bool {
+            true
+        }
+
         fn promise(&self) -> Promise {
             self.0.promise()
         }

@@ -438,6 +438,10 @@ fn a_register_that_keeps_its_id_to_itself_grants_lanes() {
             Ok(None)
         }
 
+        fn creates_missing_spaces(&self) -> bool {
+            true
+        }
+
         fn promise(&self) -> Promise {
             Promise::Strong
         }
@@ -489,6 +493,10 @@ fn a_close_waits_for_one_call_of_a_look_at_the_register() {
 
         fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
             Ok(None)
+        }
+
+        fn creates_missing_spaces(&self) -> bool {
+            true
         }
 
         fn promise(&self) -> Promise {
@@ -666,6 +674,10 @@ impl Register for Server {
         Ok(None)
     }
 
+    fn creates_missing_spaces(&self) -> bool {
+        true
+    }
+
     fn promise(&self) -> Promise {
         if self.1 { Promise::Strong } else { Promise::Weak("not known yet".into()) }
     }
@@ -756,6 +768,10 @@ impl Register for Refuses {
 
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
         Err(RegisterError::new("no such user").permanent())
+    }
+
+    fn creates_missing_spaces(&self) -> bool {
+        true
     }
 
     fn promise(&self) -> Promise {

@@ -41,6 +41,10 @@ impl Register for Watched {
         Ok(Some(SystemClock.now_ms().unwrap()))
     }
 
+    fn creates_missing_spaces(&self) -> bool {
+        true
+    }
+
     fn promise(&self) -> Promise {
         self.register.promise()
     }
@@ -71,6 +75,10 @@ impl Register for Waiting {
 
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
         Ok(None)
+    }
+
+    fn creates_missing_spaces(&self) -> bool {
+        true
     }
 
     fn promise(&self) -> Promise {
@@ -191,6 +199,10 @@ impl Register for Counted {
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
         self.counts.times.fetch_add(1, Ordering::SeqCst);
         Ok(Some(SystemClock.now_ms().unwrap()))
+    }
+
+    fn creates_missing_spaces(&self) -> bool {
+        true
     }
 
     fn promise(&self) -> Promise {

@@ -23,7 +23,7 @@ pub(crate) fn run(url: &str, count: &str, bits: &str, seconds: &str, is_shared: 
     let shared = is_shared.then(|| open().map(SharedRegister::new)).transpose()?;
     let leases: Result<Vec<_>, Failure> = (0..count)
         .map(|_| {
-            let options = LaneOptions::new().lane_bits(bits);
+            let options = LaneOptions::new().create_missing().lane_bits(bits);
             Ok(match &shared {
                 Some(shared) => LeasedGenerator::open(shared.clone(), options.space("shared"))?,
                 None => LeasedGenerator::open(open()?, options)?,

@@ -22,7 +22,8 @@ struct Usage {
 
 pub(crate) fn run(url: &str) -> Result<(), Failure> {
     let without = usage()?;
-    let ids = LeasedGenerator::open(open_url(url, DEFAULT_TIME_LIMIT)?, LaneOptions::new().space("idle"))?;
+    let ids =
+        LeasedGenerator::open(open_url(url, DEFAULT_TIME_LIMIT)?, LaneOptions::new().create_missing().space("idle"))?;
     ids.wait_until_open(Duration::from_secs(15))?;
     // What opening has cost is not counted.
     thread::sleep(Duration::from_secs(5));

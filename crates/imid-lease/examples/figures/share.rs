@@ -60,7 +60,7 @@ pub(crate) fn run() -> Result<(), Failure> {
 fn share(leases: usize, call_ms: u64) -> Result<(), Failure> {
     let register = SharedRegister::new(Slow(MemoryRegister::new(), Duration::from_millis(call_ms)));
     let open = |lease| {
-        let options = LaneOptions::new().lane_bits(5).holder(format!("share-{lease}"));
+        let options = LaneOptions::new().create_missing().lane_bits(5).holder(format!("share-{lease}"));
         LeasedGenerator::open(register.clone(), options)
     };
     let all = (0..leases).map(open).collect::<Result<Vec<_>, _>>()?;

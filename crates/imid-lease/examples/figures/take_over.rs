@@ -21,7 +21,7 @@ const TIME_OUT: Duration = Duration::from_secs(10);
 
 /// A generator of the only lane of a space.
 fn open(url: &str, space: &str) -> Result<LeasedGenerator, Failure> {
-    let options = LaneOptions::new().space(space).lane_bits(0);
+    let options = LaneOptions::new().create_missing().space(space).lane_bits(0);
     let ids = LeasedGenerator::open(open_url(url, DEFAULT_TIME_LIMIT)?, options)?;
     ids.wait_until_open(Duration::from_secs(60))?;
     Ok(ids)

@@ -33,7 +33,7 @@ pub(crate) fn run(url: &str) -> Result<(), Failure> {
 fn one(url: &str, work: &str, pause: Option<Duration>) -> Result<f64, Failure> {
     let counts = Arc::<Counts>::default();
     let register = Counting { register: open_url(url, DEFAULT_TIME_LIMIT)?, counts: Arc::clone(&counts) };
-    let ids = LeasedGenerator::open(register, LaneOptions::new().space("writes"))?;
+    let ids = LeasedGenerator::open(register, LaneOptions::new().create_missing().space("writes"))?;
     ids.wait_until_open(Duration::from_secs(15))?;
     let before = [counts.writes(), counts.reads()];
     let (start, mut minted, mut refused) = (Instant::now(), 0_u64, 0_u64);

@@ -92,8 +92,8 @@ fn lease(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, Ref
         .max_skew(Duration::from_secs(1))
         .max_lead(Duration::from_millis(500))
         .clock(clock);
-    if env::var_os("IMID_SOAK_MUST_EXIST").is_some() {
-        options = options.must_exist();
+    if env::var_os("IMID_SOAK_MUST_EXIST").is_none() {
+        options = options.create_missing();
     }
     let register = open_url(url, Duration::from_millis(1500))?;
     let ids = LeasedGenerator::open(register, options)?;

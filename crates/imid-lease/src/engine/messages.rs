@@ -13,8 +13,6 @@ pub(crate) struct Config {
     pub(crate) max_skew_ms: u64,
     /// Whether it begins even if all lanes are far ahead of its clock.
     pub(crate) any_lead: bool,
-    /// Whether the space must exist: a register without it has lost it.
-    pub(crate) must_exist: bool,
 }
 
 /// When something happens, and what the generator has used by then.
@@ -133,7 +131,7 @@ pub(crate) enum Stopped {
     Reverted { key: String },
     /// The space has another layout or another number of lanes.
     Mismatch { layout: String, bits: u32 },
-    /// The space must exist and does not.
+    /// There is no such space, and no lane of one.
     NoSpace,
     /// There are lanes, and no record that describes the space.
     Undescribed { key: String },

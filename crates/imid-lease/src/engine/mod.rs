@@ -83,11 +83,6 @@ enum Step {
         at_ms: u64,
     },
     Looking,
-    /// Create the record that describes the space.
-    Describe,
-    Describing {
-        attempt: u64,
-    },
     /// Take one of the lanes that were read, or wait.
     Choose,
     Taking {
@@ -96,9 +91,16 @@ enum Step {
         floor_ms: u64,
         record: Box<LaneRecord>,
     },
-    /// Read the description again before this lane is taken, which has no record.
-    Confirming {
-        lane: u16,
+    /// A lane was taken. Read the description of the space again at this time, before the lane is used.
+    Confirm {
+        at_ms: u64,
+        taken: Box<Present>,
+    },
+    Confirming(Box<Present>),
+    /// The description has changed. Give the lane back, which was not used.
+    GiveBack(Box<Present>),
+    GivingBack {
+        attempt: u64,
     },
     Seal(AfterSeal),
     Sealing(AfterSeal),
@@ -160,8 +162,6 @@ pub(crate) struct Engine {
     races: u32,
     /// How many lanes of the last list were tried without success.
     tries: u32,
-    /// A lane without a record, after the description was read again.
-    confirmed: Option<u16>,
     /// For the waits. New for each action.
     random: u64,
     /// Whether a lane of this name was tried.
@@ -206,7 +206,6 @@ impl Engine {
             waits: 0,
             races: 0,
             tries: 0,
-            confirmed: None,
             random: 0,
             has_tried_own: false,
             claims: Vec::new(),
@@ -242,7 +241,6 @@ impl Engine {
                 self.step = Step::Looking;
                 Action::List
             }
-            Step::Describe => self.describe(random),
             Step::Choose => self.take(at, token),
             Step::Seal(then) => {
                 self.step = Step::Sealing(then.clone());
@@ -257,17 +255,27 @@ impl Engine {
                 self.present.as_ref().map_or(Action::Done, |it| Action::Raise { ceiling_ms: it.ceiling_ms })
             }
             Step::Keep => self.renew(at, token),
-            Step::Check { at_ms } | Step::CheckRelease { at_ms } | Step::Release { at_ms } if *at_ms > at.mono_ms => {
+            Step::Check { at_ms }
+            | Step::Confirm { at_ms, .. }
+            | Step::CheckRelease { at_ms }
+            | Step::Release { at_ms }
+                if *at_ms > at.mono_ms =>
+            {
                 self.sleep(*at_ms)
             }
+            Step::Confirm { taken, .. } => {
+                self.step = Step::Confirming(taken.clone());
+                Action::Read { key: self.config.space.meta_key() }
+            }
+            Step::GiveBack(taken) => self.give_back(&taken.clone(), token),
             Step::Check { .. } => self.read_present(Step::Checking),
             Step::CheckRelease { .. } => self.read_present(Step::CheckingRelease),
             Step::Release { .. } => self.release(token),
             Step::Stopped(_) => Action::Done,
             Step::Looking
-            | Step::Describing { .. }
             | Step::Taking { .. }
-            | Step::Confirming { .. }
+            | Step::Confirming(_)
+            | Step::GivingBack { .. }
             | Step::Sealing(_)
             | Step::Renewing
             | Step::Checking
@@ -281,8 +289,8 @@ impl Engine {
         let can_close = matches!(
             self.step,
             Step::Look { .. }
-                | Step::Describe
                 | Step::Choose
+                | Step::Confirm { .. }
                 | Step::Keep
                 | Step::Raise
                 | Step::Start
@@ -292,8 +300,8 @@ impl Engine {
         if !self.is_closing || !can_close {
             return;
         }
-        if let Step::Seal(AfterSeal::Start(taken)) = &self.step {
-            // The lane was taken and not used.
+        // The lane was taken and not used. One that was not lost has nothing before it.
+        if let Step::Seal(AfterSeal::Start(taken)) | Step::Confirm { taken, .. } = &self.step {
             self.present = Some((**taken).clone());
         }
         let holds = self.present.as_ref().is_some_and(|present| !present.is_lost);
@@ -403,9 +411,9 @@ impl Engine {
         matches!(
             self.step,
             Step::Looking
-                | Step::Describing { .. }
                 | Step::Taking { .. }
-                | Step::Confirming { .. }
+                | Step::Confirming(_)
+                | Step::GivingBack { .. }
                 | Step::Renewing
                 | Step::Checking
                 | Step::Releasing

@@ -28,8 +28,10 @@ impl Engine {
                 match (&self.step, read) {
                     (Step::Checking, Ok(text)) => self.check(at, text.as_deref()),
                     (Step::Checking, Err(_)) => self.step = Step::Check { at_ms: again_ms },
-                    (Step::Confirming { lane }, Ok(text)) => self.confirm(at, *lane, text.as_deref()),
-                    (Step::Confirming { .. }, Err(_)) => self.step = Step::Look { at_ms: again_ms },
+                    (Step::Confirming(taken), Ok(text)) => self.confirm(taken.clone(), text.as_deref()),
+                    (Step::Confirming(taken), Err(_)) => {
+                        self.step = Step::Confirm { at_ms: again_ms, taken: taken.clone() };
+                    }
                     (Step::CheckingRelease, Ok(text)) => self.check_release(text.as_deref()),
                     (Step::CheckingRelease, Err(_)) => self.step = Step::Stopped(Stopped::Closed),
                     _ => {}
@@ -42,7 +44,7 @@ impl Engine {
 
     fn written(&mut self, at: Moment, attempt: u64, outcome: Outcome) {
         let is_awaited = match &self.step {
-            Step::Describing { attempt: awaited } | Step::Taking { attempt: awaited, .. } => *awaited == attempt,
+            Step::GivingBack { attempt: awaited } | Step::Taking { attempt: awaited, .. } => *awaited == attempt,
             Step::Renewing | Step::Releasing => self.present.as_ref().and_then(Present::last_attempt) == Some(attempt),
             _ => false,
         };
@@ -56,9 +58,11 @@ impl Engine {
         self.write_backoff.note(outcome != Outcome::Unknown);
         let again_ms = at.mono_ms + self.gap_ms(at, self.write_backoff);
         match std::mem::replace(&mut self.step, Step::Keep) {
-            Step::Describing { .. } => {
-                let at_ms = if outcome == Outcome::Unknown { again_ms } else { at.mono_ms };
-                self.step = Step::Look { at_ms };
+            // If it was not given back, others wait for its horizon.
+            Step::GivingBack { .. } => {
+                let is_unknown = outcome == Outcome::Unknown;
+                self.unanswered = self.unanswered.filter(|_| is_unknown);
+                self.step = Step::Look { at_ms: if is_unknown { again_ms } else { at.mono_ms } };
             }
             Step::Taking { lane, floor_ms, record, .. } => {
                 if outcome == Outcome::Acknowledged {
@@ -97,22 +101,29 @@ impl Engine {
             attempts: vec![(attempt, record.clone())],
             room_ms: 0,
             is_lost: false,
-            record: record.clone(),
+            record,
         };
+        // Until the lane is granted.
+        self.unanswered = Some(lane);
         self.acknowledged_at_ms = Some(at.mono_ms);
         self.acknowledgements += 1;
-        if self.proven.as_ref().map(|proven| proven.era) != self.meta.as_ref().map(|meta| meta.era) {
-            self.acknowledged.clear();
-        }
-        self.proven.clone_from(&self.meta);
-        self.acknowledged.insert(lane, record);
-        self.unanswered = None;
-        (self.waits, self.races, self.tries) = (0, 0, 0);
         let was_held = self.seen.get(usize::from(lane)).is_some_and(|seen| seen.held().is_some());
         self.held_lanes = self.held_lanes.map(|held| held + u32::from(!was_held));
         // They are listed again before the next lane is taken, and take much memory.
         self.seen = Vec::new();
-        self.step = Step::Seal(AfterSeal::Start(Box::new(taken)));
+        self.step = Step::Confirm { at_ms: at.mono_ms, taken: Box::new(taken) };
+    }
+
+    /// The space is still that of the lane that was taken, so the lane is granted.
+    pub(super) fn granted(&mut self, taken: Box<Present>) {
+        if self.proven.as_ref().map(|proven| proven.era) != self.meta.as_ref().map(|meta| meta.era) {
+            self.acknowledged.clear();
+        }
+        self.proven.clone_from(&self.meta);
+        self.acknowledged.insert(taken.lane, taken.record.clone());
+        self.unanswered = None;
+        (self.waits, self.races, self.tries) = (0, 0, 0);
+        self.step = Step::Seal(AfterSeal::Start(taken));
     }
 
     /// A write of the present grant was acknowledged.

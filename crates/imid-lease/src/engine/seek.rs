@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::listing::{Found, Listing};
-use super::{Action, Engine, FarAhead, Moment, POLL_MS, Seen, Step, Stopped};
+use super::{Action, Engine, FarAhead, Moment, POLL_MS, Present, Seen, Step, Stopped};
 use crate::background::jittered;
-use crate::record::{LaneRecord, LaneState, MetaRecord, Token, uuid};
+use crate::record::{LaneRecord, LaneState, MetaRecord, Token};
 use crate::space::Space;
 
 /// How many attempts to take a lane are remembered.
@@ -55,12 +55,7 @@ impl Engine {
             if records.iter().any(|(_, found)| found.lane.is_some()) {
                 return self.stop(Stopped::Undescribed { key: meta_key });
             }
-            if self.config.must_exist {
-                return self.stop(Stopped::NoSpace);
-            }
-            self.meta = None;
-            self.step = Step::Describe;
-            return;
+            return self.stop(Stopped::NoSpace);
         };
         let meta = match MetaRecord::parse(text) {
             Ok(meta) => meta,
@@ -96,7 +91,7 @@ impl Engine {
             }
         }
         self.held_lanes = u32::try_from(self.seen.iter().filter(|seen| seen.held().is_some()).count()).ok();
-        (self.tries, self.confirmed) = (0, None);
+        self.tries = 0;
         let lanes = u64::from(self.config.space.lane_count());
         let wait_ms = self.grown(first_wait_ms(&self.config.space) * lanes.div_ceil(MANY_LANES), self.waits);
         self.waits = self.waits.saturating_add(1);
@@ -141,14 +136,30 @@ impl Engine {
         self.step = Step::Look { at_ms: at.mono_ms + jittered(self.random, wait_ms) };
     }
 
-    /// Takes the description into account that was read again.
-    pub(super) fn confirm(&mut self, at: Moment, lane: u16, text: Option<&str>) {
-        self.step = if text.map(MetaRecord::parse).and_then(Result::ok) == self.meta {
-            self.confirmed = Some(lane);
-            Step::Choose
+    /// Takes the description into account that was read after a lane was taken. What an operator has changed since the list is in it alone:
+    /// the first write of a lane finds no record, and a list is not of one moment.
+    pub(super) fn confirm(&mut self, taken: Box<Present>, text: Option<&str>) {
+        if text.map(MetaRecord::parse).and_then(Result::ok) == self.meta {
+            self.granted(taken);
         } else {
-            Step::Look { at_ms: at.mono_ms }
+            self.step = Step::GiveBack(taken);
+        }
+    }
+
+    /// Tries to give a lane back that was taken and not used.
+    pub(super) fn give_back(&mut self, taken: &Present, token: Token) -> Action {
+        let record = LaneRecord {
+            version: taken.record.version + 1,
+            token,
+            ceiling_ms: taken.floor_ms,
+            state: LaneState::Free,
+            ..taken.record.clone()
         };
+        self.attempts += 1;
+        let attempt = self.attempts;
+        self.step = Step::GivingBack { attempt };
+        let (seen, value) = (Some(taken.record.to_string()), record.to_string());
+        Action::Write { attempt, key: self.lane_key(taken.lane), seen, value }
     }
 
     /// Notes one record as it was read.
@@ -184,23 +195,6 @@ impl Engine {
         })
     }
 
-    /// Tries to create the record that describes the space.
-    pub(super) fn describe(&mut self, random: u128) -> Action {
-        self.attempts += 1;
-        let space = &self.config.space;
-        let meta = MetaRecord {
-            version: 1,
-            token: Token(random as u64),
-            space_id: uuid(random),
-            layout: space.layout().into(),
-            bits: space.bits(),
-            era: 1,
-            floor_ms: 0,
-        };
-        self.step = Step::Describing { attempt: self.attempts };
-        Action::Write { attempt: self.attempts, key: space.meta_key(), seen: None, value: meta.to_string() }
-    }
-
     /// Tries to take the best lane, or waits.
     pub(super) fn take(&mut self, at: Moment, token: Token) -> Action {
         let best = self.best(at, token);
@@ -213,12 +207,6 @@ impl Engine {
             return self.sleep(self.next_chance_ms(at));
         };
         let seen = &self.seen[usize::from(lane)];
-        // A record guards itself. Without one, a recovery or another number of lanes since the list is in the description only.
-        let is_old = self.tries > 0 || self.listed_at_ms + FRESH_MS < at.mono_ms;
-        if seen.found.is_none() && is_old && self.confirmed.take() != Some(lane) {
-            self.step = Step::Confirming { lane };
-            return Action::Read { key: self.config.space.meta_key() };
-        }
         let record = LaneRecord {
             version: seen.record().map_or(0, |record| record.version) + 1,
             token,
@@ -247,7 +235,7 @@ impl Engine {
         let mix = |lane: u16| (token.0 ^ u64::from(lane)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let now_ms = at.now_ms.unwrap_or(0);
         self.candidates(at).min_by_key(|it| {
-            let is_wanted = self.confirmed == Some(it.lane) || self.tries > 0 && it.is_own;
+            let is_wanted = self.tries > 0 && it.is_own;
             (!is_wanted, it.is_far, it.floor_ms.max(now_ms), mix(it.lane))
         })
     }

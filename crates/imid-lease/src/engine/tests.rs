@@ -1,7 +1,7 @@
 //! The times of an engine, to the millisecond: when it writes and lists, and how far it raises a ceiling.
 
 use super::*;
-use crate::record::Name;
+use crate::record::{LaneState, Name};
 use crate::space::Space;
 
 const T: u64 = 1_795_204_812_345;
@@ -10,7 +10,7 @@ const META: &str = "imid-lease/1 meta version=1 token=5b1f6c0e9d2a4477 layout=im
 
 fn engine(bits: u32, horizon_ms: u64, max_skew_ms: u64) -> Engine {
     let (space, name) = (Space::lanes(bits).unwrap(), Name::parse("a").unwrap());
-    Engine::new(Config { space, name, horizon_ms, max_skew_ms, any_lead: false, must_exist: false })
+    Engine::new(Config { space, name, horizon_ms, max_skew_ms, any_lead: false })
 }
 
 fn at(mono_ms: u64) -> Moment {
@@ -52,10 +52,17 @@ fn holder(horizon_ms: u64, max_skew_ms: u64) -> Engine {
     engine.reply(at, listed(0, 0, 0, 0));
     let take = engine.poll(at, 0);
     written(&mut engine, at, &take, Outcome::Acknowledged);
+    confirm(&mut engine, at, &META.replace("BITS", "0"));
     assert_eq!(engine.poll(at, 0), Action::Seal);
     engine.reply(at, Reply::Sealed { end_ms: 0 });
     assert!(matches!(engine.poll(at, 0), Action::Start(_)));
     engine
+}
+
+/// The engine has taken a lane, and finds this description.
+fn confirm(engine: &mut Engine, at: Moment, meta: &str) {
+    assert_eq!(engine.poll(at, 0), Action::Read { key: "lanes/meta".into() });
+    engine.reply(at, Reply::Read(Ok(Some(meta.into()))));
 }
 
 #[test]
@@ -83,41 +90,52 @@ fn a_lane_without_a_time_grows_by_the_time_since_its_record_was_first_read() {
 }
 
 #[test]
-fn after_silence_it_waits_and_after_a_conflict_it_looks_immediately() {
-    let most = u128::MAX;
-    for (outcome, expected) in [
-        (Outcome::Unknown, Action::Sleep { until_ms: 1_100 }),
-        (Outcome::Conflict, Action::List),
-        (Outcome::Acknowledged, Action::List),
-    ] {
+fn a_lane_is_used_once_the_description_was_read_again_and_given_back_if_that_has_changed() {
+    let (most, meta) = (u128::MAX, META.replace("BITS", "0"));
+    let taken = || {
         let mut engine = engine(0, 10_000, 1_000);
-        assert_eq!(engine.poll(at(1_000), most), Action::List);
-        engine.reply(at(1_000), Reply::Listed(Ok(Listing::default())));
-        let Action::Write { attempt, key, .. } = engine.poll(at(1_000), most) else { panic!("no description") };
-        assert_eq!(key, "lanes/meta");
-        engine.reply(at(1_000), Reply::Written { attempt, outcome });
-        assert_eq!(engine.poll(at(1_000), most), expected);
+        engine.poll(at(1_000), most);
+        let free = format!("version=7 token=0000000000000007 holder=b horizon=10000 ceiling={} free", T + 3_000);
+        engine.reply(at(1_000), list_of(&meta, 1, &[free]));
+        let take = engine.poll(at(1_000), most);
+        written(&mut engine, at(1_000), &take, Outcome::Acknowledged);
+        engine
+    };
+    // No answer. It tries again, and nothing is minted meanwhile.
+    let mut engine = taken();
+    assert!(matches!(engine.poll(at(1_000), most), Action::Read { .. }));
+    engine.reply(at(1_000), Reply::Read(Err(Silence)));
+    assert_eq!(engine.poll(at(1_000), most), Action::Sleep { until_ms: 1_100 });
+    assert_eq!((engine.phase(), engine.is_given_back()), (Phase::Seeking, false));
+    confirm(&mut engine, at(1_100), &meta);
+    assert_eq!(engine.poll(at(1_100), most), Action::Seal);
+    // A change of any field, or no description.
+    for other in [Some(meta.replace("version=1", "version=2")), Some(meta.replace("5b1f", "6b1f")), None] {
+        for (outcome, is_given_back) in
+            [(Outcome::Acknowledged, true), (Outcome::Conflict, true), (Outcome::Unknown, false)]
+        {
+            let mut engine = taken();
+            engine.poll(at(1_000), most);
+            engine.reply(at(1_000), Reply::Read(Ok(other.clone())));
+            let give_back = engine.poll(at(1_000), most - 5);
+            let Action::Write { key, value, .. } = &give_back else { panic!("{give_back:?}") };
+            let found = LaneRecord::parse(value).unwrap();
+            assert_eq!((key.as_str(), found.version, found.state), ("lanes/1/00000", 9, LaneState::Free));
+            assert_eq!(written(&mut engine, at(1_000), &give_back, outcome), T + 3_000, "where it began");
+            assert_eq!((engine.is_given_back(), engine.grant()), (is_given_back, None));
+            let next = engine.poll(at(1_000), most);
+            let expected = if is_given_back { Action::List } else { Action::Sleep { until_ms: 1_100 } };
+            assert_eq!(next, expected);
+        }
     }
-    // The description cannot be read again.
-    let mut engine = engine(0, 10_000, 1_000);
-    engine.poll(at(1_000), most);
-    engine.reply(at(1_000), listed(0, 0, 0, 0));
-    let old_ms = 1_000 + FRESH_MS + 1;
-    assert!(matches!(engine.poll(at(old_ms), most), Action::Read { .. }));
-    engine.reply(at(old_ms), Reply::Read(Err(Silence)));
-    assert_eq!(engine.poll(at(old_ms), most), Action::Sleep { until_ms: old_ms + 100 });
-}
-
-#[test]
-fn the_description_is_read_again_once_the_list_is_older_than_a_second() {
-    for (age_ms, is_read) in [(0, false), (FRESH_MS, false), (FRESH_MS + 1, true)] {
-        let mut engine = engine(0, 10_000, 1_000);
-        engine.poll(at(1_000), 0);
-        engine.reply(at(1_000), listed(0, 0, 0, 0));
-        let action = engine.poll(at(1_000 + age_ms), 0);
-        assert_eq!(matches!(action, Action::Read { .. }), is_read, "{age_ms} ms: {action:?}");
-        assert_eq!(matches!(action, Action::Write { .. }), !is_read, "{age_ms} ms: {action:?}");
-    }
+    // A close gives it back as any other lane.
+    let mut engine = taken();
+    engine.close();
+    assert_eq!(engine.poll(at(1_000), most), Action::Seal);
+    engine.reply(at(1_000), Reply::Sealed { end_ms: 0 });
+    let release = engine.poll(at(1_000), most);
+    assert_eq!(written(&mut engine, at(1_000), &release, Outcome::Acknowledged), T + 3_000);
+    assert!(engine.is_given_back());
 }
 
 #[test]
@@ -292,6 +310,7 @@ fn a_description_that_is_older_than_what_was_acknowledged_stops_the_lease() {
         engine.reply(at(1_000), list_of(&meta, 2, &[]));
         let take = engine.poll(at(1_000), 0);
         written(&mut engine, at(1_000), &take, Outcome::Acknowledged);
+        confirm(&mut engine, at(1_000), &meta);
         engine.poll(at(1_000), 0);
         engine.reply(at(1_000), Reply::Sealed { end_ms: 0 });
         engine.poll(at(1_000), 0);

@@ -156,7 +156,7 @@ fn leased() -> (LeasedGenerator<Standing>, LaneTenant<Standing, 1>, Owner<Vec<St
     tenant.start(grant(1, 0));
     let (space, name) = (Space::lanes(4).unwrap(), Name::parse("a").unwrap());
     let (horizon_ms, max_skew_ms) = (600_000, 1_000);
-    let config = Config { space: space.clone(), name, horizon_ms, max_skew_ms, any_lead: false, must_exist: false };
+    let config = Config { space: space.clone(), name, horizon_ms, max_skew_ms, any_lead: false };
     let mut state = State::new(&config, Promise::Strong);
     (state.status.phase, state.start, state.status.ceiling_ms) = (Phase::Holding, Start::Answered, Some(CEILING_MS));
     let (keeper, owner) = Keeper::without_thread(vec![state]);

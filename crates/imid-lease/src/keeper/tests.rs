@@ -90,6 +90,10 @@ impl Register for ScriptedRegister {
         Ok(has_time.then(|| scripted_ms(&self.1.store_ahead_ms)))
     }
 
+    fn creates_missing_spaces(&self) -> bool {
+        true
+    }
+
     fn promise(&self) -> Promise {
         Promise::Strong
     }
@@ -142,7 +146,6 @@ impl Stage {
                 horizon_ms: HORIZON_MS,
                 max_skew_ms: SKEW_MS,
                 any_lead: false,
-                must_exist: false,
             },
             tenant: Box::new(ScriptedTenant(Arc::clone(&script))),
         };
@@ -151,7 +154,7 @@ impl Stage {
         let (background, owner) = Background::in_thread(Arc::default(), states);
         let register = ScriptedRegister(memory.clone(), Arc::clone(&script));
         let clock = BelievedClock::new(ScriptedClock(Arc::clone(&script)), SKEW_MS, trusted);
-        let kept = Kept::new(register, clock, space, leases, owner);
+        let kept = Kept::new(register, clock, space, false, leases, owner);
         Self { script, memory: memory.clone(), background, kept }
     }
 
@@ -198,16 +201,18 @@ impl Stage {
     }
 }
 
-const START: [&str; 9] = [
+const START: [&str; 11] = [
     "list",
-    "time",
+    "read register",
+    "write register",
     "write lanes/meta",
+    "time",
     "list",
     "write lanes/1/00000",
+    "read lanes/meta",
     "seal",
     "start 0",
     "read register",
-    "write register",
 ];
 
 #[test]
@@ -215,7 +220,7 @@ fn a_start_and_an_idle_lease_make_few_calls() {
     let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
     assert_eq!(keeper.work(), Next::Sleep { until_ms: 1_000 + HORIZON_MS / 4, is_seeking: false });
     assert_eq!(keeper.done(), START);
-    assert_eq!(keeper.kept.take_written(), ["lanes/meta", "lanes/1/00000"]);
+    assert_eq!(keeper.kept.take_written(), ["lanes/1/00000"]);
     assert_eq!(keeper.kept.take_written(), [""; 0]);
     assert_eq!(keeper.kept.prefix(), "lanes/");
     keeper.run_until(1_000 + 600_000);
@@ -238,7 +243,7 @@ fn the_state_says_what_was_found_and_granted() {
     assert_eq!(status.phase, Phase::Holding);
     assert_eq!(status.space_id, Some(space_id));
     assert_eq!(status.register_id, crate::admin::register_id(&mut memory.clone()).unwrap());
-    assert_eq!((status.store_ahead_ms, status.is_new_register), (Some(200), true));
+    assert_eq!(status.store_ahead_ms, Some(200));
     assert_eq!(status.held_lanes, Some(1));
     assert_eq!(status.ceiling_ms, Some(T + 1_000 + HORIZON_MS));
     assert_eq!((status.renewals, status.lost, status.last_error.clone()), (1, 0, None));
@@ -251,7 +256,6 @@ fn the_state_says_what_was_found_and_granted() {
     let mut second = Stage::new(&memory, 1, &["b"]);
     second.work();
     let state = second.state();
-    assert!(!state.status.is_new_register);
     assert_eq!(state.status.lane, Some(1 - lane));
     assert_eq!(state.status.held_lanes, Some(2));
 
@@ -303,18 +307,20 @@ fn a_time_that_cannot_be_read_is_asked_for_before_each_action_until_it_is_known(
         keeper.done(),
         [
             "list",
-            "time",
+            "read register",
+            "write register",
             "write lanes/meta",
             "time",
             "list",
             "time",
             "write lanes/1/00000",
             "time",
+            "read lanes/meta",
+            "time",
             "seal",
             "start 0",
             "time",
             "read register",
-            "write register"
         ]
     );
     keeper.script.time_fails.store(false, Ordering::Relaxed);

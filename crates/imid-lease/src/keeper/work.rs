@@ -5,7 +5,8 @@ use std::any::Any;
 use imid::clock::Clock;
 
 use super::{KeeperOwner, Lease, Tenant};
-use crate::background::FIRST_WAIT_MS;
+use crate::admin::describe_missing;
+use crate::background::{Backoff, FIRST_WAIT_MS, LONGEST_WAIT_MS};
 use crate::clock::{BelievedClock, monotonic_ms};
 use crate::engine::{self, Action, Engine, Listing, Moment, Outcome, Phase, Reply, Silence, Stopped};
 use crate::identity::Identity;
@@ -25,7 +26,6 @@ const DOUBT_MS: u64 = 1_000;
 struct Running {
     engine: Engine,
     tenant: Box<dyn Tenant>,
-    is_new_register: bool,
     told: telemetry::Told,
 }
 
@@ -79,6 +79,9 @@ struct Work<R, C> {
     /// The clocks agree, or IDs have a time already, which does not jump.
     is_clock_settled: bool,
     space: Space,
+    /// The space is created first, if there is none.
+    creates_missing: bool,
+    creation: Backoff,
     identity: Identity,
     /// The lease whose turn it is, and when the first one of those before it wants to continue.
     turn: usize,
@@ -99,10 +102,11 @@ impl<R: Register, C: Clock> Kept<R, C> {
         register: R,
         clock: BelievedClock<C>,
         space: Space,
+        creates_missing: bool,
         leases: Vec<Lease>,
         owner: KeeperOwner,
     ) -> Self {
-        Self { work: Work::new(register, clock, space, leases), owner }
+        Self { work: Work::new(register, clock, space, creates_missing, leases), owner }
     }
 }
 
@@ -146,12 +150,12 @@ impl<R: Register, C: Clock + Send + Sync> Job for Kept<R, C> {
 }
 
 impl<R: Register, C: Clock> Work<R, C> {
-    fn new(register: R, clock: BelievedClock<C>, space: Space, leases: Vec<Lease>) -> Self {
+    fn new(register: R, clock: BelievedClock<C>, space: Space, creates_missing: bool, leases: Vec<Lease>) -> Self {
+        let register_creates = register.creates_missing_spaces();
         let leases = leases.into_iter().map(|lease| Running {
             told: telemetry::Told::new(&lease.config),
             engine: Engine::new(lease.config),
             tenant: lease.tenant,
-            is_new_register: false,
         });
         Self {
             store: Store { register, last_error: None, is_answered: false, is_refused: false, gives_up: false },
@@ -161,6 +165,8 @@ impl<R: Register, C: Clock> Work<R, C> {
             knows_store_time: false,
             store_ahead_ms: None,
             is_clock_settled: false,
+            creates_missing: creates_missing || register_creates,
+            creation: Backoff::default(),
             space,
             identity: Identity::default(),
             turn: 0,
@@ -251,6 +257,9 @@ impl<R: Register, C: Clock> Work<R, C> {
             if is_closing {
                 self.leases[lease].engine.close();
             } else if !self.leases[lease].engine.starts() {
+                if let Some(next) = self.create_missing(lease, owner) {
+                    return next;
+                }
                 // Between the seal of a generator and the start of the next one, callers wait for this thread. So it runs
                 // no foreign code then that may be a caller: no register, no subscriber, no recorder.
                 // Not before the first answer: a store that is away, or overloaded, is tried once at a time.
@@ -274,7 +283,7 @@ impl<R: Register, C: Clock> Work<R, C> {
             let reply = match running.engine.poll(at, random) {
                 Action::Sleep { until_ms } => {
                     // Nobody waits for this thread now.
-                    self.look_around(at, random, owner);
+                    self.look_around(at, owner);
                     self.publish(lease, owner);
                     self.leases[lease].told.tell();
                     return Next::sleep(until_ms);
@@ -297,8 +306,6 @@ impl<R: Register, C: Clock> Work<R, C> {
                         Ok(false) => Outcome::Conflict,
                         Err(Silence) => Outcome::Unknown,
                     };
-                    self.leases[lease].is_new_register |=
-                        seen.is_none() && key.ends_with("/meta") && outcome == Outcome::Acknowledged;
                     self.written.push(key);
                     Reply::Written { attempt, outcome }
                 }
@@ -332,6 +339,21 @@ impl<R: Register, C: Clock> Work<R, C> {
         }
     }
 
+    /// Creates the space, if there is none and that is wanted. Returns how long to wait after a failure.
+    fn create_missing(&mut self, lease: usize, owner: &KeeperOwner) -> Option<Next> {
+        if !self.creates_missing {
+            return None;
+        }
+        let (space, prefix) = (self.space.clone(), self.space.prefix());
+        let created = self.store.call(owner, "list", &prefix, |register| describe_missing(register, &space));
+        self.creates_missing = created.is_err();
+        self.creation.note(created.is_ok());
+        created.err().map(|Silence| {
+            self.publish(lease, owner);
+            Next::Sleep { until_ms: monotonic_ms() + self.creation.wait_ms(LONGEST_WAIT_MS), is_seeking: true }
+        })
+    }
+
     fn moment(&self, lease: usize) -> Moment {
         Moment {
             mono_ms: monotonic_ms(),
@@ -341,9 +363,11 @@ impl<R: Register, C: Clock> Work<R, C> {
     }
 
     /// Looks at what the status shows and no engine needs, if the store answers.
-    fn look_around(&mut self, at: Moment, random: u128, owner: &KeeperOwner) {
+    fn look_around(&mut self, at: Moment, owner: &KeeperOwner) {
         if self.store.is_answered && self.store.last_error.is_none() {
-            self.identity.look(at.mono_ms, &mut self.store.register, random, || owner.is_closing());
+            if !owner.is_closing() {
+                self.identity.look(at.mono_ms, &mut self.store.register);
+            }
         }
     }
 
@@ -409,7 +433,7 @@ impl<R: Register, C: Clock> Work<R, C> {
             told.state(lane, engine.counts().0, &promise, engine.stopped());
         }
         let used_until_ms = self.leases[lease].tenant.used_until_ms();
-        let Running { engine, is_new_register, .. } = &self.leases[lease];
+        let engine = &self.leases[lease].engine;
         let mut states = owner.state();
         let published = &mut states[lease];
         let before = published.clone();
@@ -421,7 +445,6 @@ impl<R: Register, C: Clock> Work<R, C> {
         shown.register_id = self.identity.register_id().map(str::to_owned);
         shown.store_ahead_ms = self.store_ahead_ms;
         shown.held_lanes = engine.held_lanes();
-        shown.is_new_register = *is_new_register;
         shown.promise = promise;
         shown.lane = grant.map(|grant| grant.lane);
         shown.ceiling_ms = grant.map(|grant| grant.ceiling_ms);

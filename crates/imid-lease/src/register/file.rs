@@ -41,8 +41,7 @@ const FORMAT: &str = "imid-register/1";
 ///
 /// Refused are a file on a network file system, a file with a wrong checksum, a file with several names (hard links), and a file
 /// that another machine wrote, where both machines have an ID (`/etc/machine-id`). A file on a disk that does not survive a restart
-/// of the machine or container cannot be detected; [`Status::is_new_register`](crate::Status::is_new_register) says that the
-/// register was empty at the start.
+/// of the machine or container cannot be detected.
 #[derive(Debug)]
 pub struct FileRegister {
     path: PathBuf,
@@ -271,6 +270,10 @@ impl Register for FileRegister {
     /// A file has no clock.
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
         Ok(None)
+    }
+
+    fn creates_missing_spaces(&self) -> bool {
+        true
     }
 
     fn promise(&self) -> Promise {

@@ -72,6 +72,10 @@ impl Register for MemoryRegister {
     }
 
     /// Strong between the threads of this process; it ends with it.
+    fn creates_missing_spaces(&self) -> bool {
+        true
+    }
+
     fn promise(&self) -> Promise {
         Promise::Weak("it is in the memory of this process".into())
     }

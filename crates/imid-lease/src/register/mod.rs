@@ -108,6 +108,12 @@ pub trait Register: Send {
     /// A server's adapter reads the settings when it connects, so before the first call it has not seen them.
     fn promise(&self) -> Promise;
 
+    /// Returns whether each lease creates its space here if there is none. By default it does not: on a server, an operator creates the
+    /// space once, so that a register that was emptied or replaced is noticed.
+    fn creates_missing_spaces(&self) -> bool {
+        false
+    }
+
     /// Returns the name of the adapter, for logs and metrics. By default it is that of its type, such as
     /// `PostgresRegister`.
     fn name(&self) -> &'static str {
@@ -150,6 +156,10 @@ macro_rules! by_pointer {
 
                 fn promise(&self) -> Promise {
                     (**self).promise()
+                }
+
+                fn creates_missing_spaces(&self) -> bool {
+                    (**self).creates_missing_spaces()
                 }
 
                 fn name(&self) -> &'static str {

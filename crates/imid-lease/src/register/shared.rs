@@ -42,6 +42,7 @@ pub struct SharedRegister(Arc<Shared>);
 
 struct Shared {
     name: &'static str,
+    creates_missing_spaces: bool,
     process: Process,
     /// The promise of the register after the last call, apart from it, so that reading it does not wait for a call.
     promise: Mutex<Promise>,
@@ -120,6 +121,7 @@ impl SharedRegister {
     pub fn new(register: impl Register + 'static) -> Self {
         Self(Arc::new(Shared {
             name: register.name(),
+            creates_missing_spaces: register.creates_missing_spaces(),
             process: Process::current(),
             promise: Mutex::new(register.promise()),
             turns: Mutex::default(),
@@ -203,6 +205,10 @@ impl Register for SharedRegister {
         if self.0.process.is_current() { lock(&self.0.promise).clone() } else { Promise::Weak(FORKED.into()) }
     }
 
+    fn creates_missing_spaces(&self) -> bool {
+        self.0.creates_missing_spaces
+    }
+
     fn name(&self) -> &'static str {
         self.0.name
     }
@@ -245,6 +251,10 @@ mod tests {
             self.0.now_ms()
         }
 
+        fn creates_missing_spaces(&self) -> bool {
+            true
+        }
+
         fn promise(&self) -> Promise {
             self.0.promise()
         }
@@ -285,6 +295,10 @@ mod tests {
 
         fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
             self.0.now_ms()
+        }
+
+        fn creates_missing_spaces(&self) -> bool {
+            true
         }
 
         fn promise(&self) -> Promise {

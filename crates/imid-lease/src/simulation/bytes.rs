@@ -61,8 +61,8 @@ mod tests {
     use super::*;
 
     /// A thread is paused, its process gives the lane back, and the other process, whose clock is behind, takes it.
-    const RELEASED: [u8; 27] =
-        [14, 14, 14, 14, 14, 14, 14, 14, 14, 14, 6, 8, 11, 11, 29, 29, 24, 1, 11, 11, 1, 11, 11, 1, 5, 7, 7];
+    const RELEASED: [u8; 30] =
+        [14, 14, 14, 14, 14, 14, 14, 14, 14, 14, 6, 8, 11, 11, 29, 29, 24, 1, 11, 11, 1, 11, 11, 1, 11, 11, 1, 5, 7, 7];
 
     #[test]
     fn schedules_of_bytes_have_no_fault_and_show_a_missing_rule() {

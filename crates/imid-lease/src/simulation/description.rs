@@ -15,7 +15,7 @@ const RECOVERY: Recovery =
 /// What the register loses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Lost {
-    /// Everything. The next process creates a space.
+    /// Everything. Somebody creates a space.
     Space,
     /// A recovery. The register is restored from before it, and not recovered again.
     Recovery,
@@ -36,13 +36,7 @@ impl World {
 fn a_description_goes_back(seed: u64, what: Lost) -> Option<Option<Fault>> {
     let mut world = World::new(seed, Rules::default());
     world.width = 1;
-    let creator = world.add("creator", 1);
-    // The list, the description, and the list again.
-    for _ in 0..3 {
-        world.work(creator);
-        world.settle();
-    }
-    world.crash(creator);
+    world.describe(1);
     let backup = world.store.clone();
     match what {
         Lost::Space => {}

@@ -27,7 +27,6 @@ impl Driver {
             horizon_ms: setting("horizon").parse().unwrap(),
             max_skew_ms: setting("skew").parse().unwrap(),
             any_lead: false,
-            must_exist: false,
         };
         Self { engine: Engine::new(config), generator: None, instances: 0, mono_ms: 0, wall_ms: 0, call: None }
     }

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use super::world::{Random, START_MS};
+use super::world::{Random, START_MS, first_meta};
 use crate::engine::{Action, Config, Engine, Listing, Moment, Outcome, Phase, Reply};
 use crate::record::Name;
 use crate::space::Space;
@@ -97,6 +97,8 @@ impl Fleet {
     /// Starts processes at this moment. Their names are new ones.
     fn start(&mut self, count: usize, bits: u32) -> std::ops::Range<usize> {
         let first = self.processes.len();
+        let (space, random) = (Space::lanes(bits).unwrap(), self.random.wide());
+        self.records.entry(space.meta_key()).or_insert_with(|| first_meta(&space, random).to_string());
         for index in first..first + count {
             let config = Config {
                 space: Space::lanes(bits).unwrap(),
@@ -104,7 +106,6 @@ impl Fleet {
                 horizon_ms: HORIZON_MS,
                 max_skew_ms: 5_000,
                 any_lead: false,
-                must_exist: false,
             };
             self.processes.push(Process { engine: Engine::new(config), ceiling_ms: None, sleeps: 0, is_alive: true });
             self.at(self.now_ms, index, Event::Wake { sleep: 0 });
@@ -289,7 +290,7 @@ fn one_process_is_replaced_in_a_moment_if_a_lane_is_free_and_else_soon_after_one
     let old = fleet.start(12, 4);
     fleet.until(old, holds);
     let new = fleet.start(1, 4);
-    assert_eq!(fleet.until(new, holds).time_ms, 4, "a list and a write");
+    assert_eq!(fleet.until(new, holds).time_ms, 6, "a list, a write and a read");
 }
 
 /// The law of their growth: a process loses two races at most, whatever the size of the fleet, and reads the lanes a few times,

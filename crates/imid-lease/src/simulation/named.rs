@@ -415,36 +415,53 @@ pub(super) fn a_clock_was_ahead_for_two_seconds(rules: Rules) -> Option<Fault> {
     world.fault
 }
 
-/// A process reads the description of the space and that the lane is held. The store then loses both: no one has been told
-/// that they were written.
+/// A process lists a description that an operator has written. The store then loses it: no one has been told that it was written.
 pub(super) fn a_description_that_was_read_is_lost(rules: Rules) -> Option<Fault> {
     let mut world = World::new(28, rules);
-    let (first, second) = (world.add("first", 0), world.add("second", 0));
-    world.work(first);
+    let index = world.add("holder", 0);
+    let key = "lanes/meta".to_owned();
+    let seen = world.store.records[&key].clone();
+    let value = seen.replace("version=1", "version=2");
+    world.store.make(&Action::Write { attempt: 0, key, seen: Some(seen), value }, rules);
+    world.work(index);
     world.settle();
-    // The description. Its reply is late, so the process looks again.
-    world.work(first);
-    world.advance(0);
-    world.wait(2 * PATIENCE_MS);
-    world.time_out();
-    world.wait(HORIZON_MS);
-    world.work(first);
-    world.advance(1);
-    world.advance(1);
-    // The lane.
-    world.work(first);
-    world.advance(1);
-    world.work(second);
-    world.advance(2);
-    world.advance(2);
-    world.crash(first);
     world.lose_softly();
-    assert!(world.store.records.is_empty());
     for _ in 0..20 {
         world.calm_for(100);
-        world.mint_one(second);
+        world.mint_one(index);
     }
-    world.expect(world.holders[second].minted > 0, Fault::Stuck);
+    world.expect(world.holders[index].minted > 0, Fault::Stuck);
+    world.fault
+}
+
+/// A process is paused before its first write of a lane without a record. The description is lost, and an operator creates the space again:
+/// the lanes with records are closed, and the write arrives in the one that is left.
+pub(super) fn a_first_write_arrives_beside_a_space_that_was_created_again(rules: Rules) -> Option<Fault> {
+    let (mut world, first) = (0..).find_map(|seed| {
+        let mut world = World::new(seed, rules);
+        world.width = 1;
+        let before = world.start("before", 1);
+        world.holders[before].engine.close();
+        world.run(before);
+        let first = world.add("first", 1);
+        world.work(first);
+        world.settle();
+        world.work(first);
+        matches!(world.flights.last()?.call, Action::Write { seen: None, .. }).then_some((world, first))
+    })?;
+    let late = world.flights.pop().unwrap();
+    world.store.records.remove("lanes/meta");
+    world.create(1).unwrap();
+    world.flights.push(late);
+    world.settle();
+    let others = ["second", "third"].map(|name| world.add(name, 1));
+    for _ in 0..60 {
+        world.calm_for(100);
+        for index in [first, others[0], others[1]] {
+            world.mint(index, 100);
+        }
+    }
+    world.expect(others.iter().any(|other| world.holders[*other].minted > 0), Fault::Stuck);
     world.fault
 }
 
@@ -796,6 +813,7 @@ mod without_a_fault {
         the_only_lane_is_ahead_of_the_clock,
         a_clock_was_ahead_for_two_seconds,
         a_description_that_was_read_is_lost,
+        a_first_write_arrives_beside_a_space_that_was_created_again,
         a_small_step_back_does_not_lower_the_ceiling,
         room_is_used_up_all_the_time,
         clocks_are_wrong_by_an_hour,

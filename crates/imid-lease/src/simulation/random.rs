@@ -22,8 +22,7 @@ pub(super) enum Weather {
     /// The same, and clocks that jump by an hour. The store has the right time.
     Jumps,
     /// The same as rough, but all processes die, an older state of the register is restored and recovered, and they
-    /// start again. Calls of the dead may still arrive. If there is nothing to restore, they wait until all ceilings
-    /// are past.
+    /// start again. Calls of the dead may still arrive.
     Restored,
     /// The same as rough, and the store loses writes that it has acknowledged to no one and that others may have read.
     Soft,
@@ -90,7 +89,6 @@ fn go(world: &mut World, steps: u64, weather: Weather) {
         if world.fault.is_some() {
             return;
         }
-        // Until the first lane is granted, even the description of the space can be lost.
         if weather == Weather::Soft && step < 20 && world.random.one_in(3) {
             world.lose_softly();
         }
@@ -189,16 +187,12 @@ fn restore(world: &mut World, old: Store) {
     world.restore_store(old);
     let horizon_ms = world.holders.iter().map(|holder| holder.config.horizon_ms).max().unwrap();
     let space = world.holders[0].config.space.clone();
-    if world.store.records.is_empty() {
-        world.now_ms += horizon_ms + SKEW_MS;
-    } else {
-        let recovery = Recovery {
-            horizon: Duration::from_millis(horizon_ms),
-            max_skew: Duration::from_millis(SKEW_MS),
-            above_ms: None,
-        };
-        admin::recover_at(&mut world.store, space.name().as_str(), recovery, world.now_ms).unwrap();
-    }
+    let recovery = Recovery {
+        horizon: Duration::from_millis(horizon_ms),
+        max_skew: Duration::from_millis(SKEW_MS),
+        above_ms: None,
+    };
+    admin::recover_at(&mut world.store, space.name().as_str(), recovery, world.now_ms).unwrap();
     for holder in &mut world.holders {
         holder.restart();
     }

@@ -5,12 +5,11 @@ use std::time::Duration;
 use super::operator::HalfWay;
 use super::rules::Rules;
 use super::store::Store;
-use super::world::{Fault, HORIZON_MS, LEAD_MS, SKEW_MS, START_MS, World};
+use super::world::{Fault, HORIZON_MS, LEAD_MS, SKEW_MS, World};
 use crate::admin::{self, AdminError, Recovery};
-use crate::engine::{Action, Config, Engine, FRESH_MS, Listing, Moment, Outcome, POLL_MS, Phase, Reply, Stopped};
-use crate::record::{LaneState, MetaRecord, Name};
+use crate::engine::{Action, Outcome, POLL_MS, Phase, Reply, Stopped};
+use crate::record::{LaneState, MetaRecord};
 use crate::register::{Promise, Register, RegisterError};
-use crate::space::Space;
 
 const RECOVERY: Recovery =
     Recovery { horizon: Duration::from_millis(HORIZON_MS), max_skew: Duration::from_millis(SKEW_MS), above_ms: None };
@@ -28,11 +27,6 @@ impl World {
 fn a_recovery_meets_an_old_list(seed: u64, writes: u32) -> Option<Option<Fault>> {
     let mut world = World::new(seed, Rules::default());
     let first = world.add("first", 1);
-    // The list, the description, and the list again.
-    for _ in 0..3 {
-        world.work(first);
-        world.settle();
-    }
     let backup = world.store.clone();
     world.run(first);
     world.mint(first, 190);
@@ -75,39 +69,12 @@ fn a_lane_without_a_record_is_not_taken_from_a_list_that_is_older_than_a_recover
     }
 }
 
-#[test]
-fn a_lane_without_a_record_is_taken_by_a_list_of_the_last_second_and_else_the_description_is_read_again() {
-    let moment = |mono_ms| Moment { mono_ms, now_ms: Some(START_MS), used_until_ms: 0 };
-    let mut store = Store::default();
-    let meta = admin::create_at(&mut store, "lanes", admin::LANES_LAYOUT, 0, RECOVERY, START_MS).unwrap();
-    for (later_ms, writes) in [(FRESH_MS, true), (FRESH_MS + 1, false)] {
-        let mut engine = Engine::new(Config {
-            space: Space::lanes(0).unwrap(),
-            name: Name::parse("late").unwrap(),
-            horizon_ms: HORIZON_MS,
-            max_skew_ms: SKEW_MS,
-            any_lead: true,
-            must_exist: true,
-        });
-        assert!(matches!(engine.poll(moment(0), 1), Action::List));
-        let listing = Listing::new(vec![("lanes/meta".into(), meta.to_string())], &Listing::default());
-        engine.reply(moment(0), Reply::Listed(Ok(listing)));
-        let next = engine.poll(moment(later_ms), 2);
-        assert_eq!(matches!(next, Action::Write { .. }), writes, "{later_ms}: {next:?}");
-        assert_eq!(matches!(next, Action::Read { .. }), !writes, "{later_ms}: {next:?}");
-    }
-}
-
 /// A register is restored, and a process connects to it and sends its first write of a lane that has no record. The register is recovered
 /// before the write arrives. In between, the dead holder of the lane had minted.
 #[test]
 fn a_first_write_that_is_under_way_does_not_meet_a_recovered_register() {
     let mut world = World::new(47, Rules::default());
     let first = world.add("first", 0);
-    for _ in 0..3 {
-        world.work(first);
-        world.settle();
-    }
     let backup = world.store.clone();
     world.run(first);
     assert!(world.mint(first, 190));
@@ -135,11 +102,6 @@ fn a_first_write_that_is_under_way_does_not_meet_a_recovered_register() {
 fn a_first_write_that_is_under_way_does_not_meet_a_space_that_was_created_again() {
     let mut world = World::new(51, Rules::default());
     let first = world.add("first", 0);
-    // The list, the description, and the list again.
-    for _ in 0..3 {
-        world.work(first);
-        world.settle();
-    }
     let second = world.add("second", 0);
     world.work(second);
     world.settle();
@@ -186,13 +148,7 @@ fn a_lane_does_not_begin_below_a_recovery_that_did_not_come_to_it() {
 #[test]
 fn a_recovery_beside_a_process_is_an_error() {
     let mut world = World::new(48, Rules::default());
-    let creator = world.add("creator", 1);
-    // The list, and the description.
-    for _ in 0..2 {
-        world.work(creator);
-        world.settle();
-    }
-    world.crash(creator);
+    world.describe(1);
     let mut store = Interrupted { store: &mut world.store, key: "lanes/1/00001" };
     let error = admin::recover_at(&mut store, "lanes", RECOVERY, world.now_ms).unwrap_err();
     assert_eq!(error.to_string(), "the record lanes/1/00001 is being written by another process");
@@ -240,11 +196,6 @@ impl Register for Interrupted<'_> {
 fn a_process_that_knows_of_a_lost_write_does_not_take_the_lane() {
     let mut world = World::new(46, Rules::default());
     let first = world.add("first", 0);
-    // The list, the description, and the list again.
-    for _ in 0..3 {
-        world.work(first);
-        world.settle();
-    }
     let backup = world.store.clone();
     world.run(first);
     assert_eq!(world.lane(first), 0);
@@ -302,15 +253,14 @@ fn lanes_without_a_description_are_never_a_new_space() {
 }
 
 #[test]
-fn a_space_that_must_exist_is_not_created_and_one_that_was_created_is_used() {
+fn a_space_that_does_not_exist_is_not_created_and_one_that_was_created_is_used() {
     for is_created in [false, true] {
         let mut world = World::new(42, Rules::default());
+        let first = world.add("first", 0);
+        world.store.records.clear();
         if is_created {
             world.create(0).unwrap();
         }
-        let first = world.add("first", 0);
-        world.holders[first].config.must_exist = true;
-        world.holders[first].restart();
         world.run(first);
         let stopped = world.holders[first].engine.stopped().cloned();
         assert_eq!(stopped, (!is_created).then_some(Stopped::NoSpace));

@@ -9,7 +9,7 @@ use super::steps;
 use super::store::{Flight, Store};
 use crate::engine::Phase;
 use crate::engine::{Action, Config, MIN_GAP_MS, Outcome, Reply, Silence};
-use crate::record::Name;
+use crate::record::{MetaRecord, Name, Token, uuid};
 use crate::space::Space;
 
 /// True time at the start of a schedule.
@@ -141,8 +141,13 @@ pub(super) fn config(name: &str, bits: u32) -> Config {
         horizon_ms: HORIZON_MS,
         max_skew_ms: SKEW_MS,
         any_lead: false,
-        must_exist: false,
     }
+}
+
+/// The description of a space in which nothing was minted.
+pub(super) fn first_meta(space: &Space, random: u128) -> MetaRecord {
+    let (token, space_id, layout) = (Token(random as u64), uuid(random), space.layout().to_owned());
+    MetaRecord { version: 1, token, space_id, layout, bits: space.bits(), era: 1, floor_ms: 0 }
 }
 
 impl World {
@@ -167,7 +172,19 @@ impl World {
         }
     }
 
+    /// An operator creates the space, if there is none.
+    pub(super) fn describe(&mut self, bits: u32) {
+        let space = Space::lanes(bits).unwrap();
+        if self.store.records.keys().any(|key| key.starts_with(&space.prefix())) {
+            return;
+        }
+        let meta = first_meta(&space, self.random.wide());
+        self.store.steps.note(|| format!("\trecord\t{}\t{meta}", space.meta_key()));
+        self.store.records.insert(space.meta_key(), meta.to_string());
+    }
+
     pub(super) fn add(&mut self, name: &str, bits: u32) -> usize {
+        self.describe(bits);
         self.holders.push(Holder::new(config(name, bits), self.rules, 0));
         let index = self.holders.len() - 1;
         self.holders[index].tokens = Random(index as u64);

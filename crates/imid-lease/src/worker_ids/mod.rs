@@ -88,7 +88,7 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
             Lease { config, tenant: Box::new(Worker { table: Arc::clone(&table), index }) }
         });
         let keeper =
-            Keeper::start(register, clock.clone(), space.clone(), leases.collect()).map_err(OpenKind::Thread)?;
+            Keeper::start(register, clock.clone(), space.clone(), true, leases.collect()).map_err(OpenKind::Thread)?;
         Ok(Self(Arc::new(Inner { preset, clock, table, keeper, leases: count, space })))
     }
 

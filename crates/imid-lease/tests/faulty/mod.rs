@@ -137,6 +137,10 @@ impl Register for FaultyRegister {
         Ok(self.answering()?.now_ms)
     }
 
+    fn creates_missing_spaces(&self) -> bool {
+        true
+    }
+
     fn promise(&self) -> Promise {
         Promise::Strong
     }

@@ -218,7 +218,7 @@ pub(crate) fn a_space_is_recovered_once_nobody_renews_its_lanes(store: &Store) {
     let (mut register, space) = (store.open(), fresh_key().replace('/', "-"));
     // The default, which a busy machine can renew in time.
     let horizon = Duration::from_secs(10);
-    let options = || LaneOptions::new().space(&space).lane_bits(1).horizon(horizon);
+    let options = || LaneOptions::new().create_missing().space(&space).lane_bits(1).horizon(horizon);
     let ids = LeasedGenerator::open(store.open(), options().holder("web-3")).unwrap();
     ids.wait_until_open(LONG).unwrap();
     let recovery = Recovery::new(horizon, Duration::from_secs(5));

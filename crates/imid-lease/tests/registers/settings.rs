@@ -271,7 +271,7 @@ pub(crate) fn name(store: &Store) {
     };
     let has = |name: &str| names().lines().any(|found| found == name);
     let lease = |register: Box<dyn Register>, holder: &str| {
-        let options = LaneOptions::new().space(fresh_key().replace('/', "-")).holder(holder);
+        let options = LaneOptions::new().create_missing().space(fresh_key().replace('/', "-")).holder(holder);
         let ids = LeasedGenerator::open(register, options).unwrap();
         ids.wait_until_open(LONG).unwrap();
         ids

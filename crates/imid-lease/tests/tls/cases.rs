@@ -188,7 +188,7 @@ fn wait_for(ids: &LeasedGenerator, what: &str, is_so: impl Fn(&Status) -> bool) 
 
 /// Opens a lease, and mints.
 fn lease(register: Box<dyn Register>, space: &str) -> LeasedGenerator {
-    let ids = LeasedGenerator::open(register, LaneOptions::new().space(space)).unwrap();
+    let ids = LeasedGenerator::open(register, LaneOptions::new().create_missing().space(space)).unwrap();
     ids.wait_until_open(Duration::from_secs(60)).unwrap();
     ids
 }

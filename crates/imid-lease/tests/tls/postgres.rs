@@ -147,7 +147,11 @@ pub(crate) fn a_proxy_that_passes_bytes_on_is_no_obstacle(store: &Store) {
 
 /// Takes a lane, mints and renews it.
 fn leases(holder: &str, url: &str) {
-    let options = LaneOptions::new().space(format!("tls-{holder}")).holder(holder).horizon(Duration::from_secs(8));
+    let options = LaneOptions::new()
+        .create_missing()
+        .space(format!("tls-{holder}"))
+        .holder(holder)
+        .horizon(Duration::from_secs(8));
     let ids = LeasedGenerator::open(open(url), options).unwrap();
     ids.wait_until_open(Duration::from_secs(60)).unwrap();
     let start = Instant::now();
