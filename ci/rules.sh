@@ -88,10 +88,10 @@ RULES = [
         ("renew.rs", "acknowledged_at_ms + horizon_ms / 4;", "acknowledged_at_ms + horizon_ms;")]),
     ("renew-seldom", "an overload floods the register", "TooOften", [
         ("renew.rs", "attempted + MIN_GAP_MS)", "attempted)"),]),
-    ("read-the-description-again", "a lane without a record begins below a recovered floor", OVERLAP, [
-        ("seek.rs", "if seen.found.is_none() && is_old &&", "if seen.found.is_none() && is_old && false &&")]),
+    ("read-the-description-again", "a lane is used beside a space that was created again", OVERLAP, [
+        ("seek.rs", "if text.map(MetaRecord::parse).and_then(Result::ok) == self.meta {", "if text.is_some() || text.is_none() {")]),
     ("never-a-new-space-over-lanes", "lanes of a space without a description are granted twice", OVERLAP, [
-        ("seek.rs", "if records.iter().any(|(_, found)| found.lane.is_some()) {", "if false {")]),
+        ("../admin.rs", "if !register.list(&space.prefix())?.is_empty() {", "if false {")]),
     ("closed-is-taken-by-nobody", "the new lanes repeat what a closed one mints", OVERLAP, [
         ("seek.rs", "Some(record) if record.state == LaneState::Closed => None,", "")]),
     ("recover-each-lane", "a first write from before a recovery grants what was granted", OVERLAP, [

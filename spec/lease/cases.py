@@ -75,6 +75,7 @@ for ahead in (1, 200, 400):
     case(f"the floor of the space is {ahead} ms ahead", "8 10", meta(floor=T + ahead), take(T + H, T + H + SOON), idle(1), mint(T + ahead, T + ahead + SOON))
     case(f"the floor of the space is {ahead} ms ahead, and the record is below it", "8", meta(floor=T + ahead), lane("free", T - HOUR), take(T + H, T + H + SOON), idle(1), mint(T + ahead, T + ahead + SOON))
     case(f"the ceiling of a free lane is {ahead} ms ahead", "8 10", meta(), lane("free", T + ahead), take(T + H, T + H + SOON), idle(1), mint(T + ahead, T + ahead + SOON))
+case("the floor of a space that was created is past the horizon of the clock", "8 10", meta(floor=T + H + 200), lane("free", T + H + 200, version=1, holder="create", horizon=0), take(T + H + 200 + H // 4, T + H + 200 + H // 4 + SOON), idle(1), mint(T + H + 200, T + H + 400))
 case("a free lane whose ceiling is past the horizon of the clock", "8 10", meta(), lane("free", T + H + 200), take(T + H + 201, T + H + 200 + WATCH, within=(1, WATCH)), idle(1), mint(T + H + 200, T + 2 * H))
 
 for what, changed in {"a floor": meta(version=2, floor=T + 400), "another era": meta(version=2, era=2, floor=T + 400)}.items():
@@ -85,6 +86,7 @@ case("a description that was only read goes back", "19", meta(version=3), lane("
 # Whose lane.
 for horizon in (500, H, 2 * H):
     case(f"a lane that is held with a horizon of {horizon}", "5", meta(), lane("held", T + 500, horizon=horizon), idle(horizon - 20), take(T + H, T + H + horizon + WATCH, within=(0, WATCH)), idle(1), mint(T + 500, T + 500 + horizon + WATCH))
+case("time in which the register does not answer is not watched", "5", meta(), lane("held", T + 500), idle(300), call(f"silence {2 * H}"), idle(H // 2), take(T + 3 * H, T + 6 * H, within=(0, WATCH)), idle(1), mint(T + 500, T + 7 * H))
 case("a lane whose record changes while it is watched", "5", meta(), lane("held", T + 500), idle(H - 100), lane("held", T + 900, version=6, token=8), idle(H - 50), take(T + H, T + 3 * H + WATCH, within=(0, WATCH)), idle(1), mint(T + 900, T + 3 * H + WATCH))
 case("only the token of a record changes", "5 16", meta(), lane("held", T + 500), idle(H - 100), lane("held", T + 500, token=8), idle(H - 50), take(T + H, T + 3 * H + WATCH, within=(0, WATCH)))
 case("its own name holds the lane", "5", meta(), lane("held", T + 300, holder="a"), take(T + H, T + H + SOON), idle(1), mint(T + 300, T + 300 + SOON))

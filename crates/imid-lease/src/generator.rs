@@ -18,7 +18,7 @@ use imid::generator::{Batch, GenerateError, Generator, Lane, ObserveError, Stats
 use imid::{MessageId, SessionTag};
 
 use crate::changes::{retry_within, whenever, within};
-use crate::clock::BelievedClock;
+use crate::clock::{BelievedClock, until};
 use crate::engine::{Grant, MIN_GAP_MS};
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
 use crate::keeper::{Keeper, Lease, Tenant};
@@ -402,6 +402,29 @@ where
         self.keeper.changes().wait_async(whenever(|| self.why_ended())).await
     }
 
+    /// Waits until only a restart of the process helps, for at most `timeout`, and returns why. As [`stopped_within`](Self::stopped_within),
+    /// but not while the register has gone back ([`is_reverted`](LeaseError::is_reverted)): answer 503 then, and do not exit.
+    pub fn needs_restart_within(&self, timeout: Duration) -> Option<LeaseError> {
+        self.keeper.changes().wait(within(timeout, || self.why_restart()))
+    }
+
+    /// Does what [`needs_restart_within`](Self::needs_restart_within) does in a task of any async runtime, without a time limit.
+    ///
+    /// ```no_run
+    /// # async fn run(ids: imid_lease::LeasedGenerator) {
+    /// // Beside the server of the application.
+    /// let why = ids.needs_restart_async().await;
+    /// eprintln!("cannot mint anymore, a supervisor restarts this process: {why}");
+    /// # }
+    /// ```
+    pub async fn needs_restart_async(&self) -> LeaseError {
+        self.keeper.changes().wait_async(whenever(|| self.why_restart())).await
+    }
+
+    fn why_restart(&self) -> Option<LeaseError> {
+        self.why_ended().filter(|why| !why.is_reverted())
+    }
+
     fn why_ended(&self) -> Option<LeaseError> {
         self.keeper.is_stopped(0).then(|| self.why_stopped().into())
     }
@@ -516,7 +539,10 @@ where
         if self.inner.is_closed.load(Ordering::Relaxed) {
             return self.why_stopped();
         }
-        self.keeper.state(0).why_none().unwrap_or(LeaseKind::UsedUp { retry_after: Duration::from_millis(MIN_GAP_MS) })
+        let state = self.keeper.state(0);
+        // The thread was woken, and renews the lease as soon as the attempt before is old enough.
+        let renews_ms = state.attempted_at_ms.unwrap_or(0) + MIN_GAP_MS;
+        state.why_none().unwrap_or_else(|| LeaseKind::UsedUp { retry_after: until(renews_ms) })
     }
 }
 

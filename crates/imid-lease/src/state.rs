@@ -54,6 +54,12 @@ pub struct Status {
 }
 
 impl Status {
+    /// Returns whether a call can mint now, as far as the clock shows: it has a lane, and the ceiling is ahead. A lane that was lost is used
+    /// up to its ceiling.
+    pub fn can_mint(&self) -> bool {
+        matches!(self.phase, Phase::Holding | Phase::Lost) && !self.time_left.is_zero()
+    }
+
     /// Returns whether three quarters of the lanes were held when this process last listed them ([`held_lanes`](Self::held_lanes)). Once
     /// all are, a new process waits, so add lanes first (`imid lane resize`). A space with a single lane is for a single process; this
     /// is `false` for it.
@@ -88,6 +94,8 @@ pub(crate) struct State {
     /// Whether the lease was given back, or there was none.
     pub(crate) is_given_back: bool,
     pub(crate) renewed_at_ms: Option<u64>,
+    /// The monotonic time of the last attempt to write.
+    pub(crate) attempted_at_ms: Option<u64>,
     /// The first Unix millisecond after the last ID; 0 if there is none.
     pub(crate) used_until_ms: u64,
     /// Whether the options of the lease can accept lanes that are far ahead.
@@ -125,6 +133,7 @@ impl State {
             is_refused: false,
             is_given_back: true,
             renewed_at_ms: None,
+            attempted_at_ms: None,
             used_until_ms: 0,
             can_accept_lead: config.space.has_generator_lanes(),
         }
@@ -232,6 +241,20 @@ mod tests {
         }
         let status = state.status_at(None);
         assert_eq!((status.lead, status.time_left, status.last_renewal), (Duration::ZERO, Duration::ZERO, None));
+    }
+
+    #[test]
+    fn a_lease_can_mint_while_its_ceiling_is_ahead() {
+        for (phase, left_ms, can_mint) in [
+            (Phase::Holding, 1, true),
+            (Phase::Lost, 1, true),
+            (Phase::Holding, 0, false),
+            (Phase::Seeking, 1, false),
+            (Phase::Stopped, 1, false),
+        ] {
+            let status = Status { phase, time_left: Duration::from_millis(left_ms), ..status(4) };
+            assert_eq!(status.can_mint(), can_mint, "{phase:?} {left_ms}");
+        }
     }
 
     #[test]

@@ -173,7 +173,8 @@ class Holder:
     def look(self):
         """Lists the space, and remembers for each lane its text, and since when it has been there. Returns the description."""
         pairs, now = self.register.list("lanes/"), time.monotonic()
-        meta, last, before, self.watched = parse(META, pairs.get("lanes/meta", "")), self.meta, self.watched, {}
+        self.meta_text = pairs.get("lanes/meta", "")
+        meta, last, before, self.watched = parse(META, self.meta_text), self.meta, self.watched, {}
         if meta is None or (meta.layout, meta.bits) != ("imid-80", self.bits):
             sys.exit(f"another space, or none: {pairs.get('lanes/meta')}")  # (20, 21)
         if last and (meta.space != last.space or meta.version < last.version or meta.era < last.era):
@@ -186,6 +187,11 @@ class Holder:
             text, (old, since) = pairs.get(key), before.get(key, ("", 0))
             self.watched[key] = text, since + blind if text == old else now
         return meta
+
+    def read_again(self, key):
+        """Returns a text, "" if there is none, or None if there is no answer."""
+        with contextlib.suppress(Silence):
+            return self.register.read(key) or ""
 
     def check(self, key, text):
         """Stops if the register shows less than it has acknowledged (19)."""
@@ -202,7 +208,7 @@ class Holder:
         return min(END_OF_TIME, max(now + HORIZON, after_ceiling, after_end))
 
     def seek(self):
-        """Tries to take a lane, directly after the list (9)."""
+        """Tries to take a lane, and reads the description before it is used (9)."""
         meta, longest, candidates = self.look(), HORIZON, []
         empty = LANE.format(version=0, token=secrets.token_hex(8), holder=".", horizon=0, ceiling=meta.floor, state="free")
         for key, (text, since) in self.watched.items():
@@ -218,6 +224,11 @@ class Holder:
             ceiling = self.next_ceiling(floor, floor, end, since)
             self.has_used_name |= record.holder == self.name or self.grant is not None
             if ceiling > floor and (written := self.attempt(key, text, ceiling, "held")):  # (7)
+                while (found := self.read_again("lanes/meta")) is None:  # (9)
+                    time.sleep(0.1)
+                if found != self.meta_text:
+                    self.attempt(key, written, floor, "free")
+                    return
                 floor = max(floor, self.grant.seal() if self.grant else 0)  # (12)
                 self.meta, self.grant = meta, Grant(key, self.bits, written, floor, ceiling)
 

@@ -95,6 +95,10 @@ impl<F: FnMut(&mut FaultyRegister) -> Result<Option<u64>, RegisterError> + Send 
         (self.1)(&mut self.0)
     }
 
+    fn creates_missing_spaces(&self) -> bool {
+        true
+    }
+
     fn promise(&self) -> Promise {
         Promise::Strong
     }
@@ -153,6 +157,36 @@ fn an_observed_id_holds_for_the_next_lane_too() {
         wait_until("another lane", || ids.status().lost > lost && ids.status().phase == Phase::Holding);
         assert!(ids.generate_within(room(), 1_000 * MS).unwrap() > seen);
     }
+}
+
+/// A space that was created begins a horizon and a skew ahead of the clock.
+#[test]
+fn a_space_that_was_created_refuses_no_call() {
+    let register = FaultyRegister::new();
+    let ahead = admin::Recovery::new(1_000 * MS, 500 * MS);
+    admin::create(&mut register.clone(), "lanes", admin::LANES_LAYOUT, 4, ahead).unwrap();
+    let ids = LeasedGenerator::open(register, options()).and_then(opened).unwrap();
+    let (began, mut minted) = (Instant::now(), 0);
+    while began.elapsed() < 2_500 * MS {
+        ids.generate(room()).unwrap();
+        minted += 1;
+        thread::sleep(MS);
+    }
+    assert!(minted > 100, "{minted}");
+}
+
+#[test]
+fn a_register_that_went_back_needs_no_restart_and_a_closed_lease_does() {
+    let register = FaultyRegister::new();
+    let ids = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
+    let old = register.snapshot();
+    thread::sleep(400 * MS);
+    register.restore(&old);
+    assert!(ids.stopped_within(Duration::from_secs(20)).unwrap().is_reverted());
+    assert_eq!(ids.needs_restart_within(50 * MS), None);
+    let closed = LeasedGenerator::open(FaultyRegister::new(), options()).and_then(opened).unwrap();
+    closed.close();
+    assert!(closed.needs_restart_within(Duration::ZERO).unwrap().is_closed());
 }
 
 #[test]
@@ -495,10 +529,6 @@ fn a_close_waits_for_one_call_of_a_look_at_the_register() {
             Ok(None)
         }
 
-        fn creates_missing_spaces(&self) -> bool {
-            true
-        }
-
         fn promise(&self) -> Promise {
             Promise::Strong
         }
@@ -506,6 +536,7 @@ fn a_close_waits_for_one_call_of_a_look_at_the_register() {
 
     let ((begun, has_begun), (end, ends)) = (channel(), channel());
     let (register, of_id) = (FaultyRegister::new(), Arc::new(AtomicU32::new(0)));
+    admin::create_missing(&mut register.clone(), "lanes", admin::LANES_LAYOUT, 4).unwrap();
     let waiting = Waiting { register: register.clone(), begun, ends, of_id: Arc::clone(&of_id) };
     let ids = LeasedGenerator::open(waiting, options()).unwrap();
     has_begun.recv_timeout(Duration::from_secs(10)).unwrap();
@@ -513,7 +544,6 @@ fn a_close_waits_for_one_call_of_a_look_at_the_register() {
     end.send(()).unwrap();
     assert!(ids.close_within(Duration::from_secs(10)));
     assert_eq!(of_id.load(Ordering::SeqCst), 1, "it goes on after the close has begun");
-    assert_eq!(admin::register_id(&mut register.clone()).unwrap(), None);
 }
 
 #[test]

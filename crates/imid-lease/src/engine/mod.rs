@@ -40,6 +40,9 @@ pub(crate) const POLL_MS: u64 = 75;
 const SHORTEST_GAP_MS: u64 = 10;
 const LONGEST_GAP_MS: u64 = 10_000;
 
+/// The longest one of a holder that has nothing left to mint.
+const LONGEST_REFUSAL_MS: u64 = 1_000;
+
 /// One record as it was read.
 #[derive(Clone, Debug)]
 struct Seen {
@@ -155,6 +158,8 @@ pub(crate) struct Engine {
     /// When the lanes were listed, and when to list them again.
     listed_at_ms: u64,
     look_at_ms: u64,
+    /// A call has had no answer since then, so the time since is not watched: holders may not reach the store either.
+    is_blind: bool,
     /// How much later than its time-out a lane is taken.
     pause_ms: u64,
     /// How many lists have brought no lane, and of how many all lanes that were tried went to others.
@@ -202,6 +207,7 @@ impl Engine {
             polled_at_ms: 0,
             listed_at_ms: 0,
             look_at_ms: 0,
+            is_blind: false,
             pause_ms: 0,
             waits: 0,
             races: 0,
@@ -332,7 +338,13 @@ impl Engine {
         let reached_ms = self.used_until_ms.max(at.now_ms.unwrap_or(0));
         let has_room = self.present.as_ref().is_some_and(|present| present.ceiling_ms > reached_ms);
         let horizon_ms = self.config.horizon_ms;
-        let longest_ms = if has_room { horizon_ms / 8 } else { horizon_ms.min(LONGEST_GAP_MS) };
+        let is_holder = self.present.as_ref().is_some_and(|present| !present.is_lost);
+        let longest_ms = match (has_room, is_holder) {
+            (true, _) => horizon_ms / 8,
+            // Its callers are refused until the store answers.
+            (false, true) => horizon_ms.min(LONGEST_REFUSAL_MS),
+            (false, false) => horizon_ms.min(LONGEST_GAP_MS),
+        };
         let took_ms = at.mono_ms.saturating_sub(self.polled_at_ms).min(longest_ms);
         jittered(self.random, backoff.wait_ms(longest_ms).max(took_ms)).max(SHORTEST_GAP_MS)
     }
@@ -429,6 +441,11 @@ impl Engine {
     /// Returns the monotonic time of the last acknowledgement.
     pub(crate) fn acknowledged_at_ms(&self) -> Option<u64> {
         self.acknowledged_at_ms
+    }
+
+    /// Returns the monotonic time of the last attempt to write.
+    pub(crate) fn attempted_at_ms(&self) -> Option<u64> {
+        self.attempted_at_ms
     }
 
     /// Returns the monotonic time of the next action.

@@ -14,10 +14,11 @@ impl Engine {
                     return;
                 }
                 self.backoff.note(listed.is_ok());
+                self.is_blind |= listed.is_err();
                 match listed {
                     Ok(records) => {
-                        self.listed_at_ms = at.mono_ms;
                         self.look(at, &records);
+                        self.listed_at_ms = at.mono_ms;
                     }
                     Err(_) => self.step = Step::Look { at_ms: at.mono_ms + self.gap_ms(at, self.backoff) },
                 }
@@ -71,6 +72,7 @@ impl Engine {
                     self.lost_race(at, lane);
                 } else {
                     self.unanswered = Some(lane);
+                    self.is_blind = true;
                     self.step = Step::Look { at_ms: again_ms };
                 }
             }

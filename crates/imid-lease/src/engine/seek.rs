@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::listing::{Found, Listing};
+use super::raise::END_OF_TIME_MS;
 use super::{Action, Engine, FarAhead, Moment, POLL_MS, Present, Seen, Step, Stopped};
 use crate::background::jittered;
 use crate::record::{LaneRecord, LaneState, MetaRecord, Token};
@@ -85,8 +86,10 @@ impl Engine {
                 found[usize::from(lane)] = Some(record);
             }
         }
+        let blind_ms =
+            if std::mem::take(&mut self.is_blind) { at.mono_ms.saturating_sub(self.listed_at_ms) } else { 0 };
         for (lane, record) in (0..=u16::MAX).zip(found) {
-            if let Err(why) = self.see(at.mono_ms, lane, record) {
+            if let Err(why) = self.see(at.mono_ms, blind_ms, lane, record) {
                 return self.stop(why);
             }
         }
@@ -162,14 +165,14 @@ impl Engine {
         Action::Write { attempt, key: self.lane_key(taken.lane), seen, value }
     }
 
-    /// Notes one record as it was read.
-    fn see(&mut self, mono_ms: u64, lane: u16, found: Option<&Arc<Found>>) -> Result<(), Stopped> {
+    /// Notes one record as it was read. This much of the time since the list before it was not watched.
+    fn see(&mut self, mono_ms: u64, blind_ms: u64, lane: u16, found: Option<&Arc<Found>>) -> Result<(), Stopped> {
         let is_foreign = found.is_some_and(|found| found.lane.is_none());
         if !is_foreign && self.reverted(lane, found.and_then(|found| found.lane.as_ref())) {
             return Err(Stopped::Reverted { key: self.lane_key(lane) });
         }
         let since_ms = match self.seen.get(usize::from(lane)) {
-            Some(seen) if !seen.is_stale && seen.found.as_ref() == found => seen.since_ms,
+            Some(seen) if !seen.is_stale && seen.found.as_ref() == found => (seen.since_ms + blind_ms).min(mono_ms),
             _ => mono_ms,
         };
         let seen = Seen { found: found.cloned(), since_ms, is_stale: false };
@@ -259,6 +262,11 @@ impl Engine {
             return None;
         }
         let ceiling_ms = self.raise(at, floor_ms, floor_ms, seen.unchanged_ms(at));
+        // Nobody has minted above the floor of the space here, which is ahead of the clock after a recovery.
+        let is_unused = self.meta.as_ref().is_some_and(|meta| meta.floor_ms == floor_ms);
+        let least_ms =
+            if is_unused { floor_ms.saturating_add(self.config.horizon_ms / 4).min(END_OF_TIME_MS) } else { 0 };
+        let ceiling_ms = ceiling_ms.max(least_ms);
         if ceiling_ms <= floor_ms.max(self.used_until_ms) {
             return None;
         }

@@ -459,6 +459,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         published.is_refused = self.store.is_refused;
         published.is_given_back = engine.is_given_back();
         published.renewed_at_ms = engine.acknowledged_at_ms();
+        published.attempted_at_ms = engine.attempted_at_ms();
         published.used_until_ms = used_until_ms;
         let recorded = published.clone();
         let is_changed = recorded != before;

@@ -10,6 +10,7 @@ use crate::admin::{self, AdminError, Recovery};
 use crate::engine::{Action, Outcome, POLL_MS, Phase, Reply, Stopped};
 use crate::record::{LaneState, MetaRecord};
 use crate::register::{Promise, Register, RegisterError};
+use crate::space::Space;
 
 const RECOVERY: Recovery =
     Recovery { horizon: Duration::from_millis(HORIZON_MS), max_skew: Duration::from_millis(SKEW_MS), above_ms: None };
@@ -225,6 +226,7 @@ fn lanes_without_a_description_are_never_a_new_space() {
     world.mint(first, 190);
     world.store.records.remove("lanes/meta");
     for bits in [0, 1] {
+        let _ = admin::describe_missing(&mut world.store, &Space::lanes(bits).unwrap());
         let next = world.start("next", bits);
         world.mint_one(next);
         assert_eq!(world.fault, None);
