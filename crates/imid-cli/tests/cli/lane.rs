@@ -263,7 +263,7 @@ fn a_first_space_starts_now_and_the_lanes_of_live_processes_are_not_changed_by_m
     let run = |args: &[&str]| imid_args(&[&["lane"], args, &["--register", &url]].concat(), "");
     assert_eq!(run(&["create", "--first", "--bits", "3"]).ok(), "space lanes has 8 lanes, free from now\n");
     assert_eq!(run(&["create", "--first", "--horizon", "10s"]).status, 2);
-    let options = LaneOptions::new().lane_bits(3).must_exist();
+    let options = LaneOptions::new().lane_bits(3);
     let options = options.horizon(Duration::from_secs(2)).max_skew(Duration::from_millis(500));
     let ids = LeasedGenerator::open(FileRegister::shared(&path).unwrap(), options).unwrap();
     ids.wait_until_open(Duration::from_secs(15)).unwrap();

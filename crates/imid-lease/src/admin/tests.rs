@@ -314,7 +314,7 @@ fn the_later_clock_counts_and_two_that_differ_need_a_time_above_all_ids() {
         let (memory, new) = (space(["", ""]), MemoryRegister::new());
         assert!(recover_here(&mut timed(&memory), "lanes", RECOVERY, here_ms).unwrap_err().is_clock());
         assert_eq!(meta(&memory).to_string(), META, "nothing was changed");
-        let mut made = |recovery| create_here(&mut timed(&new), "lanes", LANES_LAYOUT, 1, recovery, here_ms);
+        let made = |recovery| create_here(&mut timed(&new), "lanes", LANES_LAYOUT, 1, recovery, here_ms);
         let error = made(RECOVERY).unwrap_err();
         let expected =
             "expected clocks that differ by at most 5000 ms, found 1795204812345 (Unix milliseconds) in the store and";
