@@ -264,8 +264,11 @@ impl Engine {
         let ceiling_ms = self.raise(at, floor_ms, floor_ms, seen.unchanged_ms(at));
         // Nobody has minted above the floor of the space here, which is ahead of the clock after a recovery.
         let is_unused = self.meta.as_ref().is_some_and(|meta| meta.floor_ms == floor_ms);
-        let least_ms =
-            if is_unused { floor_ms.saturating_add(self.config.horizon_ms / 4).min(END_OF_TIME_MS) } else { 0 };
+        let least_ms = if is_unused && (!is_far || self.config.any_lead) {
+            floor_ms.saturating_add(self.config.horizon_ms / 4).min(END_OF_TIME_MS)
+        } else {
+            0
+        };
         let ceiling_ms = ceiling_ms.max(least_ms);
         if ceiling_ms <= floor_ms.max(self.used_until_ms) {
             return None;

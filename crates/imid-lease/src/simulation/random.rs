@@ -65,7 +65,13 @@ pub(super) fn play_in(mut world: World, weather: Weather) -> World {
     }
     let longest_ms = world.holders.iter().map(|holder| holder.config.horizon_ms).max().unwrap();
     world.is_healthy = weather == Weather::Fair;
-    world.max_lead_ms = longest_ms + if weather == Weather::Jumps { SKEW_MS } else { 0 };
+    world.max_lead_ms = longest_ms
+        + match weather {
+            Weather::Jumps => SKEW_MS,
+            // The first grant after a resize, if it is not too far ahead.
+            Weather::Operated => longest_ms / 4 + 4 * SKEW_MS,
+            _ => 0,
+        };
     let steps = 40 + world.random.below(80);
     match weather {
         Weather::Restored => {
