@@ -1,5 +1,7 @@
 //! One ID in each form that it has in logs, dumps and tables.
 
+use core::ops::Range;
+
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD};
 use imid::MessageId;
@@ -71,7 +73,7 @@ impl Spellings {
         for (form, spelling) in self.iter() {
             for start in memmem::find_iter(text, spelling) {
                 let at = start..start + spelling.len();
-                if ends(form, text, at.start, at.end) {
+                if Self::is_whole(form, text, &at) {
                     found.push(Found { at, read: Read { id: self.id, form } });
                 }
             }
@@ -79,16 +81,17 @@ impl Spellings {
         found.sort_by_key(|found| found.at.start);
         found
     }
-}
 
-/// Returns whether a spelling begins and ends here, and is not a part of a longer word.
-fn ends(form: ReadForm, text: &[u8], start: usize, end: usize) -> bool {
-    let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
-    if form == ReadForm::Base64 {
-        return !text[..start].last().is_some_and(is_base64) && !text.get(end).is_some_and(is_base64);
+    /// Returns whether a spelling of this form begins and ends at a place in a text, and is not a part of a longer word.
+    pub fn is_whole(form: ReadForm, text: &[u8], at: &Range<usize>) -> bool {
+        let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
+        let (before, after) = (&text[..at.start], text.get(at.end));
+        if form == ReadForm::Base64 {
+            return !before.last().is_some_and(is_base64) && !after.is_some_and(is_base64);
+        }
+        let has_prefix = matches!(before, [.., b'0' | b'\\', b'x' | b'X']);
+        !after.is_some_and(u8::is_ascii_alphanumeric) && (has_prefix || starts_alone(text, at.start))
     }
-    let has_prefix = matches!(text[..start], [.., b'0' | b'\\', b'x' | b'X']);
-    !text.get(end).is_some_and(u8::is_ascii_alphanumeric) && (has_prefix || starts_alone(text, start))
 }
 
 #[cfg(test)]

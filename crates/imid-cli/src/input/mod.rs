@@ -8,6 +8,7 @@ mod records;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::mem;
+use std::ops::Range;
 use std::path::Path;
 
 use bstr::ByteSlice;
@@ -53,6 +54,17 @@ pub(crate) enum Block<'a> {
     /// A line of more than [`MAX_LINE`] bytes. It was skipped.
     TooLong,
 }
+
+/// A piece of the input of a search.
+pub(crate) enum Part<'a> {
+    /// Whole lines, as [`Block::Lines`] has them. After pieces, the first one is the end of their line, with the overlap.
+    Lines(&'a [u8]),
+    /// A piece of a line of more than [`MAX_LINE`] bytes. Its last [`OVERLAP`] bytes also begin the next part.
+    Piece(&'a [u8]),
+}
+
+/// Number of bytes that two pieces of a line share. All forms of an ID, with what is around them, are shorter than half of it.
+pub(crate) const OVERLAP: usize = 1 << 12;
 
 impl Input {
     /// Opens a file, or standard input if there is no path. On a terminal, `what` says what a person can type.
@@ -118,21 +130,44 @@ impl Input {
     ///
     /// Waits only if the buffer has no whole line, so the lines of a slow writer are returned one by one.
     pub(crate) fn next(&mut self) -> Result<Option<Block<'_>>, Stop> {
+        Ok(match self.find(false)? {
+            Some((lines, false)) => Some(Block::Lines(&self.buffer[lines])),
+            Some((_, true)) => Some(Block::TooLong),
+            None => None,
+        })
+    }
+
+    /// Returns what [`next`](Self::next) does, but a line that is too long in pieces.
+    pub(crate) fn next_part(&mut self) -> Result<Option<Part<'_>>, Stop> {
+        Ok(match self.find(true)? {
+            Some((lines, false)) => Some(Part::Lines(&self.buffer[lines])),
+            Some((piece, true)) => Some(Part::Piece(&self.buffer[piece])),
+            None => None,
+        })
+    }
+
+    /// Returns the place of the next lines in the buffer, or that of a line that is too long, and whether it is.
+    fn find(&mut self, in_pieces: bool) -> Result<Option<(Range<usize>, bool)>, Stop> {
         loop {
             if let Some(at) = self.buffer[self.searched..self.end].rfind_byte(b'\n') {
                 let lines = self.after_mark()..self.searched + at + 1;
                 (self.start, self.searched) = (lines.end, self.end);
-                return Ok(Some(Block::Lines(&self.buffer[lines])));
+                return Ok(Some((lines, false)));
             }
             self.searched = self.end;
             if self.end - self.start >= MAX_LINE {
-                self.skip_line()?;
-                return Ok(Some(Block::TooLong));
+                let piece = self.start..self.end;
+                if in_pieces {
+                    self.start = self.end - OVERLAP;
+                } else {
+                    self.skip_line()?;
+                }
+                return Ok(Some((piece, true)));
             }
             if self.read()? == 0 {
                 let rest = self.after_mark()..self.end;
                 self.start = self.end;
-                return Ok((!rest.is_empty()).then(|| Block::Lines(&self.buffer[rest])));
+                return Ok((!rest.is_empty()).then_some((rest, false)));
             }
         }
     }

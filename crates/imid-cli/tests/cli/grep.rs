@@ -109,8 +109,13 @@ fn several_files_are_named_and_a_missing_one_does_not_hide_the_others() {
     assert_eq!((run.status, run.out), (2, format!("{}:5:{}\n", path("a.log"), id(9_000, SessionType::GROUP, "a"))));
     assert!(run.err.starts_with(&format!("error: cannot open {:?}: ", path("none"))), "{}", run.err);
     // A person can take the first argument for a pattern.
-    let run = imid_args(&["grep", &id(0, SessionType::GROUP, "a"), &path("a.log")], "");
-    assert!(run.err.ends_with("; the arguments are files: to find one ID, use --id\n"), "{}", run.err);
+    let first = id(0, SessionType::GROUP, "a");
+    for pattern in [first.clone(), first.to_lowercase(), "0x66a8ab1ad0001cfc856b".to_owned()] {
+        let error = imid_args(&["grep", &pattern, &path("a.log")], "").error(2);
+        assert_eq!(error, format!("{pattern:?} is an ID, and there is no such file; to find it, give --id {pattern}"));
+        fs::write(folder.path().join(&pattern), log()).unwrap();
+        assert!(command().args(["grep", "-q", &pattern]).current_dir(folder.path()).output().unwrap().status.success());
+    }
     // A line of another encoding is printed as it is.
     let out = command().args(["grep", &path("b.bin")]).output().unwrap().stdout;
     assert!(out.starts_with(b"\0\xff\xfe\0") && out.ends_with(b"\xff\n"));
@@ -173,4 +178,143 @@ fn folders_are_searched_and_what_cannot_be_read_is_status_2() {
         let ran = command().args(["grep", "-rl", &path("")]).timeout(Duration::from_secs(60)).output().unwrap();
         assert_eq!((ran.status.code(), String::from_utf8(ran.stdout).unwrap()), (Some(0), out));
     }
+}
+
+/// Dashes as word processors, URLs, HTML, mails and shells write them, and those after which a line ends.
+const DASHES: [&str; 20] = [
+    "\u{2010}",
+    "\u{2011}",
+    "\u{2012}",
+    "\u{2013}",
+    "\u{2014}",
+    "\u{2212}",
+    "\u{fe63}",
+    "\u{ff0d}",
+    "%2D",
+    "%2d",
+    "&#45;",
+    "&#x2d;",
+    "=2D",
+    "\\-",
+    "\\u002d",
+    "-\n",
+    "-\r\n",
+    "-=\n",
+    "-\n> ",
+    "\u{2010}\n",
+];
+
+#[test]
+fn an_id_with_other_dashes_is_found_and_its_first_line_is_printed() {
+    let id = id(0, SessionType::GROUP, "a");
+    let view = id.parse::<MessageId>().unwrap().to_uuid().to_string();
+    for dash in DASHES {
+        for text in [&id, &view] {
+            let text = text.replace('-', dash);
+            // The last one has only one of these dashes.
+            for written in [text.clone(), text.to_lowercase().replace("\\u002d", dash), text.replacen(dash, "-", 2)] {
+                let input = format!("none\nx {written} y\nz abcd-\nend\n");
+                let lines = input.split('\n').nth(1).unwrap();
+                for args in ["grep -n".to_owned(), format!("grep -n --id {id}")] {
+                    assert_eq!(imid(&args, input.as_str()).out, format!("2:{lines}\n"), "{args} {written:?}");
+                }
+                assert_eq!(imid("grep -on", input.as_str()).ok(), format!("2:{id}\n"), "{written:?}");
+                let json: Value = serde_json::from_str(&imid("grep --json", input.as_str()).ok()).unwrap();
+                assert_eq!((&json["line"], &json["at"], &json["id"]), (&json!(2), &json!(2), &json!(id)));
+                assert_eq!(imid("grep -c", input.as_str()).ok(), "1\n", "{written:?}");
+            }
+        }
+    }
+    // The end of the input is no dash.
+    assert_eq!(imid("grep -c", "x abcd-\nefgh-\n").out, "0\n");
+    // Words that a dash joins, and IDs beside such dashes, are what they were.
+    for (text, found) in [
+        (format!("a \u{2013} b%2Dc {id}\n"), 1),
+        (format!("abcd-\n{id}-\nabcd\n"), 1),
+        (format!("{id}\u{2013}{id}\n{id}-\n{id}\n"), 4),
+        ("EUNC-\nQ8QJ\n-22GH-T3DD EUNC -Q8QJ-22GH-T3DD\n".to_owned(), 0),
+    ] {
+        assert_eq!(imid("grep -o", text.as_str()).out.lines().count(), found, "{text:?}");
+    }
+}
+
+#[test]
+fn an_id_that_the_end_of_a_read_divides_is_found() {
+    let text = id(0, SessionType::GROUP, "a").replacen('-', "-\n", 2);
+    let input = format!("{}x {text} y\nend {text}", "a line\n".repeat(3));
+    for cut in 0..=input.len() {
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_imid"))
+            .args(["grep", "-on"])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        std::io::Write::write_all(&mut stdin, &input.as_bytes()[..cut]).unwrap();
+        std::thread::sleep(Duration::from_millis(15));
+        std::io::Write::write_all(&mut stdin, &input.as_bytes()[cut..]).unwrap();
+        drop(stdin);
+        let out = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+        let id = id(0, SessionType::GROUP, "a");
+        assert_eq!(out, format!("4:{id}\n7:{id}\n"), "{cut}");
+    }
+}
+
+#[test]
+fn a_line_that_is_too_long_to_print_is_searched() {
+    const MAX: usize = 1 << 26;
+    let ids: Vec<_> = (0..3).map(|n| id(n, SessionType::GROUP, "a")).collect();
+    // Around the places where pieces end.
+    for at in [MAX - 2_048 - 10] {
+        let mut input = vec![b'.'; MAX + 10_000];
+        for (n, id) in ids.iter().take(2).enumerate() {
+            input[at + 30 * n..][..id.len()].copy_from_slice(id.as_bytes());
+        }
+        let input = [b"first\n", &input[..], b"\nlast ", ids[2].as_bytes(), b"\n"].concat();
+        let found = |n: usize, line: u64| format!("{line}:{}\n", ids[n]);
+        assert_eq!(imid("grep -on", input.as_slice()).ok(), found(0, 2) + &found(1, 2) + &found(2, 3), "{at}");
+        assert_eq!(imid("grep -c", input.as_slice()).ok(), "2\n", "{at}");
+        assert_eq!(imid(&format!("grep -q --id {}", ids[1]), input.as_slice()).status, 0, "{at}");
+        let json = imid("grep --json", input.as_slice()).ok();
+        assert!(json.lines().nth(1).unwrap().contains(&format!("\"line\":2,\"at\":{},", at + 30)), "{json}");
+        let run = imid("grep", input);
+        let hint = "a line of more than 67108864 bytes is not printed; -o prints its IDs";
+        assert_eq!((run.status, run.out), (2, format!("last {}\n", ids[2])));
+        assert_eq!(run.err, format!("error: {} at byte {at} of its line: {hint}\n", ids[0]));
+    }
+}
+
+#[test]
+fn ids_of_a_file_are_found_in_each_of_their_forms() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let ids: Vec<MessageId> = (0..2_000).map(|n| id(n, SessionType::GROUP, "a").parse().unwrap()).collect();
+    let text = |id: &MessageId, n: usize| match n % 6 {
+        0 => id.to_string(),
+        1 => id.to_string().to_lowercase(),
+        2 => format!("\\x{}", id.to_hex()),
+        3 => id.to_u128().to_string(),
+        4 => id.to_uuid().to_string(),
+        _ => id.to_string().replace('-', "%2D"),
+    };
+    // Each second ID is searched, in another form than the one in which it is there.
+    let asked: Vec<_> = ids.iter().step_by(2).enumerate().map(|(n, id)| text(id, n % 5)).collect();
+    fs::write(path("ids.txt"), "\u{feff}".to_owned() + &asked.join("\r\n") + "\n\n").unwrap();
+    let log: Vec<_> = ids.iter().enumerate().map(|(n, id)| format!("x={},", text(id, n / 2))).collect();
+    fs::write(path("app.log"), log.join("\n")).unwrap();
+    let expected: String = ids.iter().step_by(2).map(|id| format!("{id}\n")).collect();
+    assert_eq!(imid_args(&["grep", "-o", "-f", &path("ids.txt"), &path("app.log")], "").ok(), expected);
+    let from_stdin = imid_args(&["grep", "-o", "-f", "-", &path("app.log")], asked.join("\n"));
+    assert_eq!(from_stdin.ok(), expected);
+    let both = imid_args(&["grep", "-c", "-f", &path("ids.txt"), "--id", &ids[1].to_string(), &path("app.log")], "");
+    assert_eq!(both.ok(), "1001\n");
+
+    fs::write(path("wrong.txt"), format!("{}\nx\n", ids[0])).unwrap();
+    let error = imid_args(&["grep", "-f", &path("wrong.txt"), &path("app.log")], "").error(2);
+    assert!(error.starts_with("--file: line 2: \"x\" is not an ID: "), "{error}");
+    fs::write(path("none.txt"), "\n").unwrap();
+    let error = imid_args(&["grep", "-f", &path("none.txt"), &path("app.log")], "").error(2);
+    assert!(error.starts_with("--file: expected an ID, found none in "), "{error}");
+    let error = imid("grep -f -", "").error(2);
+    assert_eq!(error, "--file: expected a FILE to search, because the IDs are on standard input");
 }

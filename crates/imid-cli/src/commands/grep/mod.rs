@@ -1,21 +1,23 @@
 //! `imid grep`: finds IDs in any text.
 
+mod given;
+mod seams;
+mod search;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use bstr::ByteSlice;
 use imid::dialect::Dialect;
-use imid_inspect::{Finder, Found, Id, STANDARD, Scheme, Spellings, identify};
-use memchr::{memchr, memchr_iter, memrchr};
-use serde::Serialize;
+use imid_inspect::{Finder, Id, STANDARD, Scheme, identify};
 
+use self::given::GivenIds;
+use self::search::Search;
 use crate::Out;
 use crate::candidates::read_or_hint;
-use crate::id_object::IdObject;
-use crate::input::{self, Block, Input, too_long};
-use crate::json::{self, JsonArg};
-use crate::report::{Report, Stop, quote_path};
+use crate::input::{self, Input, trim_line_end, utf8};
+use crate::json::JsonArg;
+use crate::report::{Report, Stop, quote, quote_path};
 use crate::scheme::scheme;
 use crate::session::{NO_SESSION, SessionArgs, SessionFilter};
 use crate::time::{TIME_FORMS, TimeRange, ZoneArg, now_ms};
@@ -23,7 +25,8 @@ use crate::time::{TIME_FORMS, TimeRange, ZoneArg, now_ms};
 /// Find IDs in any text, such as logs, and print the lines that contain one
 ///
 /// Finds the text of an ID with its dashes, in upper or lower case, and its UUID view, wherever no letter or digit is next
-/// to it; the escape of a color, of JSON or of a URL before an ID does not count. Without --dialect, finds the IDs of all
+/// to it; the escape of a color, of JSON or of a URL before an ID does not count. The dashes can be those of a word processor,
+/// or escaped as in a URL, in HTML or in a mail, and a line can end after one of them. Without --dialect, finds the IDs of all
 /// dialects with dashes whose time is between 2005 and two years from now. With --dialect, finds only IDs of this dialect
 /// or Snowflake layout, of any time. To find an 80-bit ID written as hex digits or as an integer, use --id.
 ///
@@ -40,6 +43,9 @@ pub(crate) struct Args {
     /// Find only this ID, in each of its forms: text in either case, hex, integer, UUID view, base64
     #[arg(long, value_name = "ID", conflicts_with_all = ["from", "to", "session_type", "session"])]
     id: Vec<String>,
+    /// Find only the IDs in this file, one per line, as --id does; - is standard input
+    #[arg(short = 'f', long = "file", value_name = "FILE", conflicts_with_all = ["from", "to", "session_type", "session"])]
+    id_file: Option<PathBuf>,
     #[command(flatten)]
     times: TimeRange,
     #[command(flatten)]
@@ -77,6 +83,7 @@ Examples:
   imid grep -o --from -1h --to now app.log.gz
   imid grep -o app.log | imid check
   imid grep -n --id EMAQ-2948-WCRV-T3DD app.log
+  imid grep -o -f ids.txt *.log
   imid grep --type group --session room-42 app.log
   imid grep --dialect twitter --json events.csv";
 
@@ -102,6 +109,7 @@ impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         let (needle, filter) = (self.needle()?, self.filter()?);
         let (mut files, mut has_found) = (Vec::new(), false);
+        self.check_files()?;
         for path in input::files(&self.files) {
             match path {
                 Some(path) if self.recursive => {
@@ -120,8 +128,7 @@ impl Args {
         let has_names = self.recursive || files.len() > 1;
         for file in files {
             let name = file.as_ref().map(|path| path.to_string_lossy().into_owned());
-            let mut search =
-                Search { args: self, needle: &needle, filter: &filter, file: name, has_names, lines: 0, count: 0 };
+            let mut search = Search::new(self, &needle, &filter, name, has_names);
             match search.run(file.as_deref(), out, report) {
                 // The other files are searched, as in other tools of this kind.
                 Err(Stop::Error(message)) => report.unreadable(message),
@@ -144,19 +151,60 @@ impl Args {
         Ok(())
     }
 
+    /// Checks that no argument is an ID instead of a file.
+    fn check_files(&self) -> Result<(), Stop> {
+        let is_id = |path: &&PathBuf| !path.exists() && read_or_hint(STANDARD, &path.to_string_lossy(), None).is_ok();
+        match self.files.iter().find(is_id) {
+            Some(path) => Err(Stop::Usage(format!(
+                "{} is an ID, and there is no such file; to find it, give --id {}",
+                quote_path(path),
+                path.display()
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// Returns what is searched.
     fn needle(&self) -> Result<Needle, Stop> {
-        if self.id.is_empty() {
+        if self.id.is_empty() && self.id_file.is_none() {
             return Ok(Needle::Any(Finder::new(self.scheme, now_ms())));
         }
-        let read = |text: &String| {
+        let read = |text: &str| {
             let id = read_or_hint(self.scheme.unwrap_or(STANDARD), text, None).map(|read| read.id);
             // An ID of another system, if it has one meaning.
             let first = || identify(text, now_ms()).first().map(|read| read.id).filter(|_| self.scheme.is_none());
-            let id = id.or_else(|problem| first().ok_or(problem));
-            id.map(Spellings::new).map_err(|problem| Stop::Usage(format!("--id: {problem}")))
+            id.or_else(|problem| first().ok_or(problem))
         };
-        Ok(Needle::Ids(self.id.iter().map(read).collect::<Result<_, _>>()?))
+        let argument = |text: &String| read(text).map_err(|problem| Stop::Usage(format!("--id: {problem}")));
+        let mut ids = self.id.iter().map(argument).collect::<Result<Vec<_>, _>>()?;
+        if let Some(path) = &self.id_file {
+            let file = input::file(path);
+            if file.is_none() && self.files.is_empty() {
+                return Err(Stop::Usage(
+                    "--file: expected a FILE to search, because the IDs are on standard input".into(),
+                ));
+            }
+            let before = ids.len();
+            Input::open(file, "IDs, one per line,")?.without_mark().each_line(
+                &mut Out::default(),
+                |_, number, line| {
+                    let text = line.and_then(|line| utf8(trim_line_end(line)));
+                    if text.as_ref().is_ok_and(|text| text.trim().is_empty()) {
+                        return Ok(());
+                    }
+                    let id = text.and_then(read);
+                    ids.push(id.map_err(|problem| Stop::Usage(format!("--file: line {number}: {problem}")))?);
+                    Ok(())
+                },
+            )?;
+            if ids.len() == before {
+                return Err(Stop::Usage(format!(
+                    "--file: expected an ID, found none in {}",
+                    quote(&path.to_string_lossy())
+                )));
+            }
+        }
+        Ok(Needle::Ids(GivenIds::new(ids)))
     }
 
     fn filter(&self) -> Result<Filter, Stop> {
@@ -196,7 +244,7 @@ enum Needle {
     /// IDs of a scheme, or of all.
     Any(Finder),
     /// These IDs, in all of their forms.
-    Ids(Vec<Spellings>),
+    Ids(GivenIds),
 }
 
 /// Adds a file, or the files of a folder and of the folders in it. Links in a folder are not followed, because they can lead
@@ -212,131 +260,4 @@ fn list(path: &Path, files: &mut Vec<Option<PathBuf>>) -> Result<(), String> {
     let mut paths: Vec<_> = entries.iter().map(fs::DirEntry::path).filter(is_searched).collect();
     paths.sort();
     paths.iter().try_for_each(|path| list(path, files))
-}
-
-/// An ID and its place, as a JSON object.
-#[derive(Serialize)]
-struct Place<'a> {
-    file: Option<&'a str>,
-    line: u64,
-    at: usize,
-    #[serde(flatten)]
-    id: IdObject<'a>,
-}
-
-/// The search of one file.
-struct Search<'a> {
-    args: &'a Args,
-    needle: &'a Needle,
-    filter: &'a Filter,
-    file: Option<String>,
-    /// Whether the name of the file is in front of each line.
-    has_names: bool,
-    /// Number of lines before the present block.
-    lines: u64,
-    count: u64,
-}
-
-impl Search<'_> {
-    fn run(&mut self, path: Option<&Path>, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
-        let mut input = Input::open(path, "text").map_err(|stop| match (stop, path) {
-            (Stop::Error(error), Some(path)) if STANDARD.read_text(&path.to_string_lossy()).is_ok() => {
-                Stop::Error(format!("{error}; the arguments are files: to find one ID, use --id"))
-            }
-            (stop, _) => stop,
-        })?;
-        while let Some(block) = input.next()? {
-            match block {
-                Block::Lines(lines) => self.search(lines, out)?,
-                Block::TooLong => {
-                    self.lines += 1;
-                    report.error(format_args!("line {}: {}", self.lines, too_long()));
-                }
-            }
-            out.flush()?;
-            if self.count > 0 && (self.args.quiet || self.args.files_with_ids) {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// Searches whole lines.
-    fn search(&mut self, text: &[u8], out: &mut Out) -> Result<(), Stop> {
-        let args = self.args;
-        let is_silent = args.count || args.quiet || args.files_with_ids;
-        let needs_numbers = args.json.json || args.line_number && !is_silent;
-        let mut found = match self.needle {
-            Needle::Any(_) => Vec::new(),
-            Needle::Ids(ids) => ids.iter().flat_map(|id| id.find_in(text)).collect(),
-        };
-        found.sort_by_key(|found| std::cmp::Reverse(found.at.start));
-        let needle = self.needle;
-        let mut next = |from: usize| match needle {
-            Needle::Any(finder) => finder.next(text, from),
-            Needle::Ids(_) => {
-                while found.last().is_some_and(|next| next.at.start < from) {
-                    found.pop();
-                }
-                found.pop()
-            }
-        };
-        // All lines before `counted` are in `self.lines`.
-        let (mut from, mut counted) = (0, 0);
-        while let Some(Found { at, read }) = next(from) {
-            from = at.end;
-            if !self.filter.accepts(read.id) {
-                continue;
-            }
-            self.count += 1;
-            if needs_numbers {
-                self.lines += memchr_iter(b'\n', &text[counted..at.start]).count() as u64;
-                counted = at.start;
-            }
-            let start = memrchr(b'\n', &text[..at.start]).map_or(0, |line_feed| line_feed + 1);
-            if args.only_ids || args.json.json {
-                if !is_silent {
-                    self.write_id(out, &Found { at: at.start - start..at.end - start, read })?;
-                }
-                continue;
-            }
-            // A line is written once.
-            from = memchr(b'\n', &text[at.end..]).map_or(text.len(), |line_feed| at.end + line_feed + 1);
-            if !is_silent {
-                self.write_place(out)?;
-                out.write_all(&text[start..from])?;
-                if text[from - 1] != b'\n' {
-                    writeln!(out)?;
-                }
-            }
-        }
-        if needs_numbers {
-            self.lines += memchr_iter(b'\n', &text[counted..]).count() as u64;
-        }
-        Ok(())
-    }
-
-    fn write_id(&self, out: &mut Out, found: &Found) -> Result<(), Stop> {
-        let id = found.read.id;
-        if !self.args.json.json {
-            self.write_place(out)?;
-            return Ok(writeln!(out, "{id}")?);
-        }
-        let id = IdObject { form: Some(found.read.form), ..IdObject::new(id) };
-        let place = Place { file: self.file.as_deref(), line: self.lines + 1, at: found.at.start, id };
-        json::write_line(out, &place)
-    }
-
-    /// Writes the name of the file, if there are several, and the number of the line, if it is asked for.
-    fn write_place(&self, out: &mut Out) -> Result<(), Stop> {
-        self.write_name(out)?;
-        if self.args.line_number { Ok(write!(out, "{}:", self.lines + 1)?) } else { Ok(()) }
-    }
-
-    fn write_name(&self, out: &mut Out) -> Result<(), Stop> {
-        match &self.file {
-            Some(name) if self.has_names => Ok(write!(out, "{}:", name.as_bytes().as_bstr())?),
-            _ => Ok(()),
-        }
-    }
 }
