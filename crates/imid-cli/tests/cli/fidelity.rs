@@ -238,7 +238,7 @@ fn tsv_keeps_every_byte_and_each_record_gets_the_id_of_its_unescaped_fields() {
             let id: MessageId = id.parse().unwrap();
             assert_eq!(id.timestamp_ms(), ms);
             assert!(id.is_in(imid::SessionTag::new(imid::SessionType::default(), name)), "{name:?}");
-            plain += &format!("{before}{ms}");
+            write!(plain, "{before}{ms}").unwrap();
             rest = after;
         }
         assert!(plain + rest == input, "round {round}");

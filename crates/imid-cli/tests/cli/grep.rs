@@ -302,7 +302,7 @@ fn ids_of_a_file_are_found_in_each_of_their_forms() {
     fs::write(path("ids.txt"), "\u{feff}".to_owned() + &asked.join("\r\n") + "\n\n").unwrap();
     let log: Vec<_> = ids.iter().enumerate().map(|(n, id)| format!("x={},", text(id, n / 2))).collect();
     fs::write(path("app.log"), log.join("\n")).unwrap();
-    let expected: String = ids.iter().step_by(2).map(|id| format!("{id}\n")).collect();
+    let expected = ids.iter().step_by(2).map(MessageId::to_string).collect::<Vec<_>>().join("\n") + "\n";
     assert_eq!(imid_args(&["grep", "-o", "-f", &path("ids.txt"), &path("app.log")], "").ok(), expected);
     let from_stdin = imid_args(&["grep", "-o", "-f", "-", &path("app.log")], asked.join("\n"));
     assert_eq!(from_stdin.ok(), expected);

@@ -32,7 +32,7 @@ fn a_real_chat_log_is_tagged_in_order_and_reads_back() {
     let Some(lines) = chat("a_real_chat_log_is_tagged_in_order_and_reads_back") else { return };
     let run = imid("tag --type group --session-field topic --time-field time_ms", lines.as_str());
     assert_eq!(run.status, 0, "{}", run.err);
-    let (tagged, moves) = run.err.split_once("; ").unwrap();
+    let (tagged, summary) = run.err.split_once("; ").unwrap();
     assert!(tagged.starts_with("tagged 49774 lines, from "), "{}", run.err);
 
     let (mut texts, mut moved, mut largest) = (Vec::new(), 0, 0);
@@ -51,8 +51,8 @@ fn a_real_chat_log_is_tagged_in_order_and_reads_back() {
     }
     let ids = if moved == 1 { "ID" } else { "IDs" };
     let expected = format!("{moved} {ids} moved forward, by at most {}, to the time of line ", duration(largest));
-    let is_expected = if moved == 0 { moves == "no ID moved forward\n" } else { moves.starts_with(&expected) };
-    assert!(is_expected, "{moves}, {moved}");
+    let is_expected = if moved == 0 { summary == "no ID moved forward\n" } else { summary.starts_with(&expected) };
+    assert!(is_expected, "{summary}, {moved}");
     assert_eq!(texts.len(), 49_774);
     assert!(texts.is_sorted_by(|a, b| a.as_bytes() < b.as_bytes()));
     assert_eq!(texts.iter().collect::<HashSet<_>>().len(), texts.len());
