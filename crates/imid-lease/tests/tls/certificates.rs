@@ -1,21 +1,22 @@
-//! Authorities, and certificates that they sign.
+//! Authorities, and certificates that they sign: by the program openssl, because a library compiles for longer than all other tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rcgen::{
-    BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
-    KeyUsagePurpose,
-};
 use tempfile::TempDir;
 
 /// A folder with the files of an authority, a server and a client: `ca.pem`, `server.pem`, `server.key`, `client.pem`,
 /// `client.key`.
 pub(crate) struct Files {
     folder: TempDir,
-    authority: Issuer<'static, KeyPair>,
+    authority: TempDir,
 }
+
+/// What `openssl ca` needs.
+const AUTHORITY: &str = "[ca]\ndefault_ca=all\n[all]\ndatabase=index\nnew_certs_dir=.\nrand_serial=yes\ndefault_md=sha256\n\
+    unique_subject=no\npolicy=names\n[names]\ncommonName=supplied\n";
 
 impl Files {
     /// Makes an authority with a name of its own, a server on 127.0.0.1, and a client.
@@ -26,13 +27,11 @@ impl Files {
 
     /// Makes an authority with a name.
     pub(crate) fn of(name: &str) -> Self {
-        let mut params = CertificateParams::new(Vec::new()).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-        params.distinguished_name.push(DnType::CommonName, name);
-        let (folder, key) = (tempfile::tempdir().unwrap(), KeyPair::generate().unwrap());
-        fs::write(folder.path().join("ca.pem"), params.self_signed(&key).unwrap().pem()).unwrap();
-        let files = Self { folder, authority: Issuer::new(params, key) };
+        let files = Self { folder: tempfile::tempdir().unwrap(), authority: tempfile::tempdir().unwrap() };
+        fs::write(files.authority.path().join("conf"), AUTHORITY).unwrap();
+        fs::write(files.authority.path().join("index"), "").unwrap();
+        let certificate = ["-x509", "-days", "3650", "-addext", "keyUsage=critical,keyCertSign,cRLSign"];
+        files.request(name, "ca.key", &files.path("ca.pem"), &certificate);
         files.sign("server", false);
         files.sign("client", false);
         files
@@ -45,20 +44,26 @@ impl Files {
     }
 
     fn sign(&self, name: &str, has_expired: bool) {
-        let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
-        params.distinguished_name = DistinguishedName::new();
-        params.distinguished_name.push(DnType::CommonName, name);
-        params.extended_key_usages = vec![match name {
-            "server" => ExtendedKeyUsagePurpose::ServerAuth,
-            _ => ExtendedKeyUsagePurpose::ClientAuth,
-        }];
-        if has_expired {
-            params.not_before = rcgen::date_time_ymd(2024, 1, 1);
-            params.not_after = rcgen::date_time_ymd(2024, 2, 1);
-        }
-        let key = KeyPair::generate().unwrap();
-        fs::write(self.path(&format!("{name}.pem")), params.signed_by(&key, &self.authority).unwrap().pem()).unwrap();
-        fs::write(self.path(&format!("{name}.key")), key.serialize_pem()).unwrap();
+        let usage = if name == "server" { "serverAuth" } else { "clientAuth" };
+        let extensions = format!("subjectAltName=IP:127.0.0.1\nextendedKeyUsage={usage}\n");
+        fs::write(self.authority.path().join("extensions"), extensions).unwrap();
+        let key = self.path(&format!("{name}.key"));
+        self.request(name, key.to_str().unwrap(), Path::new("request"), &[]);
+        let last = if has_expired { "20240201000000Z" } else { "20991231000000Z" };
+        let arguments = ["ca", "-batch", "-notext", "-config", "conf", "-extfile", "extensions", "-keyfile", "ca.key"];
+        let dates = ["-startdate", "20240101000000Z", "-enddate", last, "-in", "request"];
+        let (authority, signed) = (self.path("ca.pem"), self.path(&format!("{name}.pem")));
+        openssl(self.authority.path(), |command| {
+            command.args(arguments).args(dates).arg("-cert").arg(authority).arg("-out").arg(signed)
+        });
+    }
+
+    /// Makes a key, and a request or a certificate of this name.
+    fn request(&self, name: &str, key: &str, out: &Path, more: &[&str]) {
+        let arguments = ["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key];
+        openssl(self.authority.path(), |command| {
+            command.args(arguments).args(["-subj", &format!("/CN={name}")]).args(more).arg("-out").arg(out)
+        });
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -75,4 +80,10 @@ impl Files {
             fs::copy(others.path(name), self.path(name)).unwrap();
         }
     }
+}
+
+fn openssl(folder: &Path, arguments: impl FnOnce(&mut Command) -> &mut Command) {
+    let mut command = Command::new("openssl");
+    let output = arguments(command.current_dir(folder)).output().expect("openssl runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
