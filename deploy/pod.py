@@ -95,7 +95,7 @@ class Pod:
 
     def refuses(self, when):
         run = subprocess.run([*self.user, self.program], env=self.environment, capture_output=True, text=True, timeout=60)
-        wanted = "register has lost the space, or it was never created: see `imid lane create`"
+        wanted = "register has no such space: if it was lost, recover it, otherwise create it once with `imid lane create`"
         check(run.returncode == 1 and wanted in run.stderr, f"{when} the gateway ended with {run.returncode}: {run.stderr}")
 
     def run(self, plain, services, connections, without_database):

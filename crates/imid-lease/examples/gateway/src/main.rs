@@ -67,14 +67,10 @@ async fn ready(State(gateway): State<Arc<Gateway>>) -> StatusCode {
     if is_ready && *gateway.phase.borrow() == Phase::Serving { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }
 }
 
-/// Waits until the lease has stopped. It does not return if the register went back to an earlier state: a new process could not notice that,
-/// and would mint before the register is recovered.
+/// Waits until only a restart helps: not while the register has gone back to an earlier state, which a new process could not notice.
 async fn stopped(ids: &LeasedGenerator) {
-    let error = ids.stopped_async().await;
+    let error = ids.needs_restart_async().await;
     eprintln!("the lease has stopped: {error}");
-    if error.is_reverted() {
-        std::future::pending::<()>().await;
-    }
 }
 
 #[tokio::main]
@@ -86,7 +82,7 @@ async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     // Before anything waits: the first process of a container ignores a signal that nobody handles.
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
 
-    let options = LaneOptions::new().holder(variable("GATEWAY_NAME", "gateway")).must_exist();
+    let options = LaneOptions::new().holder(variable("GATEWAY_NAME", "gateway"));
     let ids = LeasedGenerator::open(PostgresRegister::from_url(&env::var("IMID_REGISTER")?)?, options)?;
     let gateway = Arc::new(Gateway { ids, phase: watch::Sender::new(Phase::Serving) });
     let operations = Router::new().route("/live", get(|| async {})).route("/ready", get(ready));
