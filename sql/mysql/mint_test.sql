@@ -21,12 +21,12 @@ CREATE FUNCTION imid_test_id(stamp BIGINT, session_tag INT) RETURNS BINARY(10) D
 RETURN UNHEX(CONCAT(LPAD(HEX(stamp >> 14), 10, '0'), LPAD(HEX(((stamp & 16383) << 26) | session_tag), 10, '0'))) //
 CREATE FUNCTION imid_test_at(ahead_ms BIGINT, spin INT) RETURNS BINARY(10) NOT DETERMINISTIC NO SQL
 RETURN imid_test_id((TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000 + ahead_ms) * 4096 + spin, 77) //
--- A room of the same tag gets the IDs of the next steps of room-42: all but each `modulus`th.
-CREATE PROCEDURE imid_test_occupy(modulus INT)
+-- A room of the same tag gets one in eight of the IDs of the next steps of room-42, so that five attempts practically always find another.
+CREATE PROCEDURE imid_test_occupy(eighths INT)
 BEGIN
   DECLARE stamp BIGINT DEFAULT (SELECT imid_test_stamp(last_id) FROM rooms WHERE name = 'room-42');
   DECLARE number BIGINT DEFAULT (SELECT COALESCE(MAX(messages.number), 0) FROM messages WHERE room = 'twin');
-  INSERT IGNORE INTO messages SELECT imid_test_id(stamp + seq, 16549227), 'twin', number + seq, 'a', UUID(), '' FROM seq_1_to_6000 WHERE seq % modulus <> 0;
+  INSERT IGNORE INTO messages SELECT imid_test_id(stamp + seq, 16549227), 'twin', number + seq, 'a', UUID(), '' FROM seq_1_to_6000 WHERE seq % 8 < eighths;
 END //
 DELIMITER ;
 
@@ -125,11 +125,11 @@ CALL imid_expect_error('CALL imid_post("room-42", 3, "ada", "x", "")', '25001 %'
 ROLLBACK;
 
 UPDATE rooms SET last_id = imid_test_at(3600000, 0) WHERE name = 'room-42';
-CALL imid_test_occupy(2);
+CALL imid_test_occupy(1);
 CALL imid_test_post(27);
 CALL imid_expect('a collision takes another ID and no other number', (SELECT COUNT(*) = 28 AND MAX(number) = 28 FROM messages WHERE room = 'room-42')
-  AND (SELECT last_number = 28 AND imid_test_stamp(last_id) % 2 = (SELECT imid_test_stamp(MIN(id)) + 1 FROM messages WHERE room = 'twin') % 2 FROM rooms WHERE name = 'room-42'));
-CALL imid_test_occupy(1000000);
+  AND (SELECT last_number = 28 AND (imid_test_stamp(last_id) - (SELECT imid_test_stamp(MIN(id)) FROM messages WHERE room = 'twin')) % 8 <> 0 FROM rooms WHERE name = 'room-42'));
+CALL imid_test_occupy(8);
 CALL imid_expect_error('CALL imid_post("room-42", 3, "ada", "full", "")', '23000 no new ID in 5 attempts in room "room-42"');
 CALL imid_expect('the numbers have no gap', (SELECT last_number = 28 FROM rooms WHERE name = 'room-42'));
 
