@@ -19,6 +19,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter, defaultdict
 
 from embedded import statements
@@ -85,7 +86,7 @@ def client(command, **options):
         sql = "".join(statement + ";\n" for statement in statements)
         done = subprocess.run(command, input=sql, text=True, capture_output=True, **options)
         if done.returncode:
-            sys.exit(f"{done.stderr}\n{sql[:2000]}")
+            raise RuntimeError(f"{done.stderr}\n{sql[:2000]}")
         return [line.split("\t") for line in done.stdout.splitlines()]
 
     return run
@@ -151,6 +152,48 @@ def check(what, found, wanted):
     print(f"ok: {what}: {len(found)} rows")
 
 
+# Messages of 1,000 rooms in the order of time: four in a second, a million in three days.
+MANY = 1_000_000
+FIRST_MS = 1_900_000_000_000
+
+
+def clickhouse_promises(run, sql):
+    """A minute reads few of the granules of 30 days."""
+    run(f"""INSERT INTO messages (id, room, seq, length) SETTINGS max_partitions_per_insert_block = 0
+        SELECT imid_from_integer(bitOr(bitShiftLeft(toUInt128({FIRST_MS} + number * 2592), 38), number % 1000)), 'many', number, 1 FROM numbers({MANY})""")
+    run("OPTIMIZE TABLE messages FINAL")
+    plan = "\n".join(" ".join(row) for row in run("EXPLAIN indexes = 1 " + filled(sql["minute"][0], first=FIRST_MS, last=FIRST_MS + 59_999)))
+    read, granules = map(int, re.findall(r"Granules: (\d+)/(\d+)", plan)[-1])
+    total = int(re.search(r"Granules: \d+/(\d+)", plan)[1])
+    if read * 10 > total:
+        sys.exit(f"a minute reads {read} of {total} granules:\n{plan}")
+    print(f"ok: a minute reads {read} of {total} granules")
+    run(f"DELETE FROM messages WHERE id >= imid_first({FIRST_MS})")
+
+
+def duckdb_promises(run, sql):
+    """A page computes the texts of its rows only, and the table has no primary key."""
+    run(f"""INSERT INTO messages (id, room, seq, length)
+        SELECT unhex(printf('%010x%010x', ms >> 2, ((ms & 3) << 38) | 77)), 'many', i, 1
+        FROM (SELECT i, {FIRST_MS} + i * 2592 AS ms FROM range({MANY}) AS numbers(i))""")
+    values = {"session_tag": 77, "room": "many", "before": "Z" * 4 + "-ZZZZ" * 3, "limit": 1}
+    begin = time.monotonic()
+    run(filled(sql["page"][0], **values))
+    page = time.monotonic() - begin
+    begin = time.monotonic()
+    run(f"SELECT imid_text(id) FROM (SELECT id FROM messages LIMIT {MANY // 2}) ORDER BY 1 LIMIT 1")
+    texts = time.monotonic() - begin
+    if page * 2 > texts:
+        sys.exit(f"a page of a million rows takes {page:.2f} s, and the texts of half of them {texts:.2f} s")
+    print(f"ok: a page of a million rows takes {page:.2f} s, the texts of half of them {texts:.2f} s")
+    if run("SELECT count(*) FROM duckdb_constraints() WHERE table_name = 'messages' AND constraint_type = 'PRIMARY KEY'") != [["0"]]:
+        sys.exit("the table has the primary key that STORES.md advises against")
+    run(f"DELETE FROM messages WHERE id >= imid_first({FIRST_MS})")
+
+
+PROMISES = {"clickhouse": clickhouse_promises, "duckdb": duckdb_promises}
+
+
 def main():
     if sys.argv[1:] == ["sample"]:
         return sample()
@@ -208,6 +251,20 @@ def main():
     for id, text, name, seq, length in random.Random(5).sample(messages, 3):
         check(f"the message {text}", run(filled(sql["one"][0], id=text)), [[name, str(seq), str(length)]])
 
+    # A text that is not an ID finds no message; where the database has functions, it is an error.
+    text = messages[0][1]
+    for wrong in (text + "2", text[:-1], text.lower(), text.replace("-", " "), text.replace("-", ""), text[:4] + "0" + text[5:], "I" + text[1:],
+                  text + " ", " " + text, text[:-1] + "-", "-" * 19, ""):
+        try:
+            found = run(filled(sql["one"][0], id=wrong))
+        except Exception as error:
+            found = [] if "expected a message ID" in str(error) else [str(error)]
+        else:
+            found = found if database == "sqlite" else [*found, "no error"]
+        if found:
+            sys.exit(f"the message {wrong!r}, which is not an ID: {found}")
+    print("ok: texts that are not IDs find no message")
+
     if sql["support"]:
         _, text, _, seq, _ = messages[len(messages) // 2]
         found = run(f"SELECT text, seq FROM messages_for_support WHERE id = imid_bytes('{text}')")
@@ -223,6 +280,9 @@ def main():
         print(f"ok: the plan of {name} {meaning}")
         if os.environ.get("IMID_PLANS"):
             print(plan)
+
+    if database in PROMISES:
+        PROMISES[database](run, sql)
 
     # Retention: the messages before the middle of the archive's time go.
     middle = ((messages[0][0] + messages[-1][0]) // 2 >> 38) // 86_400_000 * 86_400_000

@@ -30,7 +30,8 @@ SELECT imid_text, room FROM imid_messages WHERE id BETWEEN unhex(printf('%010x%0
 SELECT imid_text, room FROM imid_messages WHERE id >= unhex(printf('%010x%010x', :from >> 2, (:from & 3) << 38)) ORDER BY id LIMIT :limit;
 
 -- one: One message by the text of its ID. If it is not the text of an ID, there is no row.
-SELECT room, seq, length FROM messages WHERE id = unhex(printf('%05x%05x%05x%05x',
+SELECT room, seq, length FROM messages WHERE octet_length(:id) = 19 AND :id GLOB replace('dddd-dddd-dddd-dddd', 'd', '[2-9A-HJ-NP-Z]')
+  AND id = unhex(printf('%05x%05x%05x%05x',
     ((instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(:id, 1, 1)) - 1) << 15) | ((instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(:id, 2, 1)) - 1) << 10) | ((instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(:id, 3, 1)) - 1) << 5) | (instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(:id, 4, 1)) - 1),
     ((instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(:id, 6, 1)) - 1) << 15) | ((instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(:id, 7, 1)) - 1) << 10) | ((instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(:id, 8, 1)) - 1) << 5) | (instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(:id, 9, 1)) - 1),
     ((instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(:id, 11, 1)) - 1) << 15) | ((instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(:id, 12, 1)) - 1) << 10) | ((instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(:id, 13, 1)) - 1) << 5) | (instr('23456789ABCDEFGHJKLMNPQRSTUVWXYZ', substr(:id, 14, 1)) - 1),

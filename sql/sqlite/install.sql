@@ -15,7 +15,7 @@
 --   The first and the last ID of the millisecond :ms, for id BETWEEN ... AND ... with the index:
 --     unhex(printf('%010x%010x', :ms >> 2, (:ms & 3) << 38))
 --     unhex(printf('%010x%010x', :ms >> 2, ((:ms & 3) << 38) | 274877906943))
---   The bytes of the text :id: see `one` in chat.sql.
+--   The bytes of the text :id: see `one` in chat.sql, which checks the form first: instr and substr read other texts as some ID.
 --   Whether :letters is the text of an ID (GLOB alone would stop at a zero character):
 --     octet_length(:letters) = 19 AND :letters GLOB replace('dddd-dddd-dddd-dddd', 'd', '[2-9A-HJ-NP-Z]')
 --   Whether :view is the text of a UUID view in lower case:
