@@ -1,5 +1,5 @@
 //! The rules that are kept outside of the engine: by the generators, the clock and the store. Each is needed: without it,
-//! a schedule shows a fault. `ci/rules.sh` does the same with the rules of the engine.
+//! a schedule shows a fault.
 
 use super::named::{self, Schedule};
 use super::random::find_fault;
