@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # The chats of examples/chat (Rust) and examples/chat_sql (Python) lose, double and reorder no message while their gateways are killed and
-# the clock of one is an hour ahead: ci/chat.sh [SECONDS], default 40. Controls must be found wrong.
+# the clock of one is an hour ahead: ci/chat.sh [SECONDS], default 45. Controls must be found wrong.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
 
 RUSTC_WORKSPACE_WRAPPER=$PWD/ci/clippy_driver.sh cargo test --manifest-path examples/chat/Cargo.toml --locked --all-targets
-bash examples/chat/run.sh load "${1:-40}"
+bash examples/chat/run.sh load "${1:-45}"
 bash examples/chat/run.sh control
 if bash ci/services.sh install chromium; then
   bash examples/chat/run.sh browser
