@@ -181,7 +181,7 @@ def main():
 
     leased.refuses("before the Job")
     first, second = create_register(), create_register()
-    check(first.returncode == 0 and first.stdout.startswith("space lanes has 16 lanes"), f"the Job: {first.stdout}{first.stderr}")
+    check(first.returncode == 0 and first.stdout.startswith("space lanes has 64 lanes"), f"the Job: {first.stdout}{first.stderr}")
     check(second.returncode == 1 and 'already has the space "lanes"' in second.stderr, f"the second Job: {second.stdout}{second.stderr}")
 
     def is_refused():

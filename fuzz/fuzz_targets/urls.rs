@@ -1,7 +1,7 @@
 //! Law: the URL of a register is opened or refused, and no error shows its password.
 #![no_main]
 
-use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url_read_only, store_of_url};
+use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url_read_only, tool::store_of_url};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 

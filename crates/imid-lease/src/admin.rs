@@ -11,7 +11,7 @@
 //! ids.wait_until_open(Duration::from_secs(15))?;
 //! let view = admin::view(&mut register, "lanes")?;
 //! let lane = view.lanes.iter().find_map(|lane| lane.record.as_ref().ok()?.as_ref()).unwrap();
-//! assert_eq!((view.meta.bits, lane.holder.as_str()), (4, "web-3"));
+//! assert_eq!((view.meta.bits, lane.holder.as_str()), (6, "web-3"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -105,11 +105,11 @@ pub enum TrustedClock {
 }
 
 impl LaneOptions {
-    /// Returns the default settings: 16 lanes, a horizon of 10 s, the system clock, and one stripe.
+    /// Returns the default settings: 64 lanes, a horizon of 10 s, the system clock, and one stripe.
     pub const fn new() -> Self {
         let settings = Settings {
             space: String::new(),
-            lane_bits: 4,
+            lane_bits: 6,
             holder: None,
             horizon: Duration::from_secs(10),
             max_skew: Duration::from_secs(5),
@@ -139,7 +139,7 @@ impl<C, const STRIPES: usize> LaneOptions<C, STRIPES> {
         LaneOptions { clock: self.clock, settings: self.settings }
     }
 
-    /// Sets how many bits of the spin select the lane, from 0 to 12. Default: 4, which is 16 lanes.
+    /// Sets how many bits of the spin select the lane, from 0 to 12. Default: 6, which is 64 lanes.
     ///
     /// Each process holds one lane. A process that finds no lane cannot mint, so there should be more lanes than
     /// processes, old ones that are being replaced included. Each lane mints 4096 / 2^bits IDs per millisecond and

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use imid_lease::register::STORES;
+use imid_lease::register::tool::STORES;
 use yaml_rust2::{Yaml, YamlLoader};
 
 const LEASES: &str = include_str!("../../../docs/LEASES.md");
@@ -120,7 +120,7 @@ fn the_manifests_fit_together() {
         let surge = &spec["strategy"]["rollingUpdate"]["maxSurge"];
         let replicas = spec["replicas"].as_i64().expect("replicas");
         let most = replicas + surge.as_i64().expect("maxSurge");
-        // 16 lanes are the default, and 8 are those of ci/rolling.sh.
+        // 64 lanes are the default, and 8 are those of ci/rolling.sh.
         assert_eq!(most, 8);
         let pod = &spec["template"]["spec"];
         let container = &pod["containers"][0];

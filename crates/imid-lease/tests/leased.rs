@@ -487,8 +487,8 @@ fn a_register_that_keeps_its_id_to_itself_grants_lanes() {
     let status = ids.status();
     assert_eq!((status.last_error, status.register_id), (None, None));
     // All lanes are held: the refusal is not why there is none.
-    let options = || options().space("lanes").lane_bits(4);
-    let _all: Vec<_> = (0..15).map(|_| LeasedGenerator::open(register.clone(), options()).and_then(opened)).collect();
+    let options = || options().space("lanes");
+    let _all: Vec<_> = (0..63).map(|_| LeasedGenerator::open(register.clone(), options()).and_then(opened)).collect();
     let none = LeasedGenerator::open(OfOneSpace(register.clone()), options()).unwrap();
     assert!(none.wait_until_open(300 * MS).unwrap_err().is_no_lane());
 }
@@ -552,7 +552,7 @@ fn another_number_of_lanes_is_refused() {
     let _ids = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
     let error = LeasedGenerator::open(register.clone(), options().lane_bits(5)).and_then(opened).unwrap_err();
     assert!(error.is_mismatch());
-    let text = "expected a register of layout imid-80 with 5 lane bits, found imid-80 with 4 lane bits";
+    let text = "expected a register of layout imid-80 with 5 lane bits, found imid-80 with 6 lane bits";
     assert_eq!(error.to_string(), text);
     let _other =
         LeasedGenerator::open(register.clone(), options().lane_bits(5).space("others")).and_then(opened).unwrap();

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use imid_lease::register::{DEFAULT_TIME_LIMIT, Register, STORES, open_url};
+use imid_lease::register::{DEFAULT_TIME_LIMIT, Register, open_url, tool::STORES};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
 

@@ -233,7 +233,7 @@ fn each_client_takes_urls_of_its_store_only() {
 /// What a client reads, `open_url` opens.
 #[test]
 fn a_socket_is_a_url_of_redis() {
-    use imid_lease::register::{RedisRegister, store_of_url};
+    use imid_lease::register::{RedisRegister, tool::store_of_url};
     for scheme in ["unix", "redis+unix", "valkey+unix"] {
         let url = format!("{scheme}:///run/redis?db=1&user=u&pass=secret&protocol=resp3");
         assert!(RedisRegister::from_url(&url).is_ok(), "{url}");

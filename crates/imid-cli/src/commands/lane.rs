@@ -11,7 +11,7 @@ use std::{env, fs, iter};
 use clap::Subcommand;
 use imid_lease::admin::{self, AdminError, FreeIf, LaneView, Recovery, ResizeIf};
 use imid_lease::record::LaneState;
-use imid_lease::register::{DEFAULT_TIME_LIMIT, Register, RegisterError, STORES, open_url, open_url_read_only};
+use imid_lease::register::{DEFAULT_TIME_LIMIT, Register, RegisterError, open_url, open_url_read_only, tool::STORES};
 use serde_json::{Value, json};
 
 use super::whole_number;
@@ -154,8 +154,8 @@ Example:
 struct Create {
     #[command(flatten)]
     space: SpaceArgs,
-    /// Number of lane bits: 4 bits are 16 lanes
-    #[arg(long, value_name = "BITS", value_parser = whole_number(0..=u32::MAX), default_value = "4", allow_negative_numbers = true)]
+    /// Number of lane bits: 6 bits are 64 lanes
+    #[arg(long, value_name = "BITS", value_parser = whole_number(0..=u32::MAX), default_value = "6", allow_negative_numbers = true)]
     bits: u32,
     /// Start at the present: nothing has ever minted here, in this register or in one that was lost
     ///

@@ -44,9 +44,8 @@ remote_register! {
     EtcdRegister, Etcd
 }
 
-/// What [`EtcdRegister::room`] found.
+/// What [`room`] found.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
 pub struct EtcdRoom {
     /// Size of the database of the member that answered. Defragmentation makes it smaller, compaction does not.
     pub bytes: u64,
@@ -82,67 +81,67 @@ impl EtcdRegister {
             tls,
         )))
     }
+}
 
-    /// Returns how much room etcd uses: its size, how many old versions it keeps, and its alarms. A full quota (`NOSPACE`)
-    /// makes each write an error until it is repaired.
-    ///
-    /// Asks about 30 times, each within the time limit.
-    ///
-    /// # Errors
-    /// etcd does not answer, or the user has no right to read the records.
-    pub fn room(&mut self) -> Result<EtcdRoom, RegisterError> {
-        let number = |number: i64| u64::try_from(number).unwrap_or(0);
-        let status = self.0.call(format_args!("read the size"), async |connection| {
-            connection.call::<StatusResponse>("Maintenance/Status", &()).await
-        })?;
-        // Without a word, the request asks for the alarms of all members.
-        let alarms = self.0.call(format_args!("read the alarms"), async |connection| {
-            connection.call::<AlarmResponse>("Maintenance/Alarm", &()).await
-        })?;
-        // The oldest version that is left lies above `compacted`, and not above `kept`.
-        let revision = number(status.header.unwrap_or_default().revision);
-        let (mut compacted, mut kept) = (0, revision);
-        while kept.saturating_sub(compacted) > 1 {
-            let middle = compacted.midpoint(kept);
-            if self.has_revision(middle)? { kept = middle } else { compacted = middle }
+/// Returns how much room etcd uses: its size, how many old versions it keeps, and its alarms. A full quota (`NOSPACE`)
+/// makes each write an error until it is repaired.
+///
+/// Asks about 30 times, each within the time limit.
+///
+/// # Errors
+/// etcd does not answer, or the user has no right to read the records.
+pub fn room(register: &mut EtcdRegister) -> Result<EtcdRoom, RegisterError> {
+    let number = |number: i64| u64::try_from(number).unwrap_or(0);
+    let status = register.0.call(format_args!("read the size"), async |connection| {
+        connection.call::<StatusResponse>("Maintenance/Status", &()).await
+    })?;
+    // Without a word, the request asks for the alarms of all members.
+    let alarms = register.0.call(format_args!("read the alarms"), async |connection| {
+        connection.call::<AlarmResponse>("Maintenance/Alarm", &()).await
+    })?;
+    // The oldest version that is left lies above `compacted`, and not above `kept`.
+    let revision = number(status.header.unwrap_or_default().revision);
+    let (mut compacted, mut kept) = (0, revision);
+    while kept.saturating_sub(compacted) > 1 {
+        let middle = compacted.midpoint(kept);
+        if has_revision(register, middle)? { kept = middle } else { compacted = middle }
+    }
+    let name = |alarm: i32| match alarm {
+        1 => "NOSPACE".into(),
+        2 => "CORRUPT".into(),
+        other => format!("{other}"),
+    };
+    Ok(EtcdRoom {
+        bytes: number(status.db_size),
+        versions: revision - compacted,
+        alarms: alarms.alarms.into_iter().map(|member| name(member.alarm)).collect(),
+    })
+}
+
+/// Returns whether the records of a revision can still be read.
+fn has_revision(register: &mut EtcdRegister, revision: u64) -> Result<bool, RegisterError> {
+    register.0.call(format_args!("read revision {revision}"), async |connection| {
+        let request = RangeRequest { revision: revision.cast_signed(), ..RangeRequest::of_key(ROOT.into()) };
+        match connection.call::<RangeResponse>("KV/Range", &request).await {
+            Ok(_) => Ok(true),
+            Err(failure) if code(&failure) == Some(Refused::OUT_OF_RANGE) => Ok(false),
+            Err(failure) => Err(failure),
         }
-        let name = |alarm: i32| match alarm {
-            1 => "NOSPACE".into(),
-            2 => "CORRUPT".into(),
-            other => format!("{other}"),
-        };
-        Ok(EtcdRoom {
-            bytes: number(status.db_size),
-            versions: revision - compacted,
-            alarms: alarms.alarms.into_iter().map(|member| name(member.alarm)).collect(),
-        })
-    }
+    })
+}
 
-    /// Returns whether the records of a revision can still be read.
-    fn has_revision(&mut self, revision: u64) -> Result<bool, RegisterError> {
-        self.0.call(format_args!("read revision {revision}"), async |connection| {
-            let request = RangeRequest { revision: revision.cast_signed(), ..RangeRequest::of_key(ROOT.into()) };
-            match connection.call::<RangeResponse>("KV/Range", &request).await {
-                Ok(_) => Ok(true),
-                Err(failure) if code(&failure) == Some(Refused::OUT_OF_RANGE) => Ok(false),
-                Err(failure) => Err(failure),
-            }
-        })
-    }
-
-    /// Returns by how many milliseconds the clock of each member in the URL is ahead of the clock here, accurate to half a
-    /// second. `None` for a member that does not answer within half of the time limit, and for all if none can be connected to.
-    pub fn member_leads(&mut self) -> Vec<(String, Option<i64>)> {
-        let leads = self.0.call(format_args!("read the time"), async |connection| {
-            let (begun, here_ms) = (Instant::now(), unix_ms_here());
-            let times = connection.times(&connection.members, begun).await?;
-            let lead = |time_ms: Option<u64>| Some(time_ms?.cast_signed() - here_ms?.cast_signed());
-            Ok(times.into_iter().map(lead).collect())
-        });
-        let members = self.0.server.members.clone();
-        let leads = leads.unwrap_or_else(|_| vec![None; members.len()]);
-        members.into_iter().zip(leads).collect()
-    }
+/// Returns by how many milliseconds the clock of each member in the URL is ahead of the clock here, accurate to half a
+/// second. `None` for a member that does not answer within half of the time limit, and for all if none can be connected to.
+pub fn member_leads(register: &mut EtcdRegister) -> Vec<(String, Option<i64>)> {
+    let leads = register.0.call(format_args!("read the time"), async |connection| {
+        let (begun, here_ms) = (Instant::now(), unix_ms_here());
+        let times = connection.times(&connection.members, begun).await?;
+        let lead = |time_ms: Option<u64>| Some(time_ms?.cast_signed() - here_ms?.cast_signed());
+        Ok(times.into_iter().map(lead).collect())
+    });
+    let members = register.0.server.members.clone();
+    let leads = leads.unwrap_or_else(|_| vec![None; members.len()]);
+    members.into_iter().zip(leads).collect()
 }
 
 pub(super) struct Etcd {

@@ -29,6 +29,14 @@ pub(crate) mod worker;
 #[cfg(feature = "zookeeper")]
 mod zookeeper;
 
+/// What the tool `imid` shows of the stores. No part of the API.
+#[doc(hidden)]
+pub mod tool {
+    #[cfg(feature = "etcd")]
+    pub use super::etcd::{EtcdRoom, member_leads, room};
+    pub use super::url::{STORES, Store, store_of_url};
+}
+
 use core::error::Error;
 use core::fmt;
 use core::time::Duration;
@@ -40,11 +48,11 @@ use crate::record::Name;
 #[cfg(feature = "redis")]
 pub use self::redis::RedisRegister;
 pub use self::shared::SharedRegister;
-pub use self::url::{STORES, Store, open_url, open_url_read_only, store_of_url};
+pub use self::url::{open_url, open_url_read_only};
 #[cfg(feature = "zookeeper")]
 pub use self::zookeeper::ZookeeperRegister;
 #[cfg(feature = "etcd")]
-pub use etcd::{EtcdRegister, EtcdRoom};
+pub use etcd::EtcdRegister;
 pub use file::FileRegister;
 pub use memory::MemoryRegister;
 #[cfg(feature = "mysql")]

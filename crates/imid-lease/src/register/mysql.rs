@@ -38,7 +38,7 @@ remote_register! {
     /// weak while semi-synchronous replication is off, and so is a server that has waited for a replica for too long. While it
     /// is on, the counter of commits that no replica has confirmed is read before and after each write: if it has grown, as
     /// after a `KILL QUERY`, the outcome of the write is unknown. It does not see asynchronous replicas of MySQL, nor replicas
-    /// that are not connected.
+    /// that are not connected, and a replica that became the primary looks like any other server.
     ///
     /// The table `session_connect_attrs` of the performance schema shows `imid-lease/HOLDER` as the connection's `program_name` (on
     /// MariaDB with `performance_schema=ON` only).

@@ -42,8 +42,12 @@ remote_register! {
     /// empty if there are standbys, physical replication slots, or a timeline above 1: a failover to an asynchronous standby can
     /// lose acknowledged writes, or has lost some. An operator who has made sure that none are missing, or has
     /// [recovered](crate::admin::recover) each space, writes the record `trusted` with the value `timeline=3`, for the timeline that
-    /// the weakness names. The settings are read every 10 s, and a register that was once weak stays weak for its process. A standby
-    /// that is not connected and has no slot cannot be seen.
+    /// the weakness names: `INSERT INTO imid_register VALUES ('trusted', 'timeline=3') ON CONFLICT (key) DO UPDATE SET value =
+    /// excluded.value`. The next promotion starts another timeline. The settings are read every 10 s, and a register that was once
+    /// weak stays weak for its process. A standby that is not connected and has no slot cannot be seen: give each standby a slot
+    /// (`primary_slot_name`). Fence the old primary after a failover, and have the proxy's health check require a synchronous standby.
+    ///
+    /// PgBouncer in transaction mode needs no setting; the certificate that counts is its own.
     PostgresRegister, Postgres
 }
 

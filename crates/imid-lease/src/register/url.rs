@@ -35,14 +35,6 @@ pub fn open_url_read_only(url: &str, time_limit: Duration) -> Result<Box<dyn Reg
 }
 
 /// Returns the store that a URL names; `None` if no register has such a URL.
-///
-/// ```
-/// use imid_lease::register::store_of_url;
-///
-/// assert_eq!(store_of_url("mariadb://db/chat").unwrap().name, "mysql");
-/// assert!(!store_of_url("file:/var/lib/chat/ids").unwrap().is_server());
-/// assert!(store_of_url("http://db").is_none());
-/// ```
 pub fn store_of_url(url: &str) -> Option<&'static Store> {
     let scheme = url.split_once(':')?.0;
     STORES.iter().find(|store| store.schemes.contains(&scheme))
@@ -52,7 +44,6 @@ type Open = fn(&str, Duration, Access) -> Result<Box<dyn Register>, RegisterErro
 
 /// A store whose URLs [`open_url`] takes. [`STORES`] has all of them.
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct Store {
     /// Its name in lower case, such as `postgres`.
     pub name: &'static str,
@@ -180,6 +171,13 @@ fn missing(scheme: &str, feature: &str) -> RegisterError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_url_names_its_store() {
+        assert_eq!(store_of_url("mariadb://db/chat").map(|store| store.name), Some("mysql"));
+        assert!(store_of_url("file:/var/lib/chat/ids").is_some_and(|store| !store.is_server()));
+        assert!(store_of_url("http://db").is_none());
+    }
 
     #[test]
     fn a_missing_feature_is_named() {

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use imid_lease::register::{DEFAULT_TIME_LIMIT, MemoryRegister, Register, STORES, open_url};
+use imid_lease::register::{DEFAULT_TIME_LIMIT, MemoryRegister, Register, open_url, tool::STORES};
 
 /// The names of the servers.
 pub(crate) fn servers() -> impl Iterator<Item = &'static str> {

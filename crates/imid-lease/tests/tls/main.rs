@@ -13,7 +13,7 @@ use std::env;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use imid_lease::register::STORES;
+use imid_lease::register::tool::STORES;
 use libtest_mimic::{Arguments, Trial};
 
 use crate::store::Store;

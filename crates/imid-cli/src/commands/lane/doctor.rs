@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use imid_lease::admin::{self, View};
 use imid_lease::record::{LaneRecord, LaneState, MetaRecord};
-use imid_lease::register::{Promise, Register, RegisterError, open_url, open_url_read_only, store_of_url};
+use imid_lease::register::{Promise, Register, RegisterError, open_url, open_url_read_only, tool::store_of_url};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 

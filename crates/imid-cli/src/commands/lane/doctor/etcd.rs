@@ -1,6 +1,7 @@
 //! What `imid lane doctor` finds in an etcd.
 
-use imid_lease::register::{EtcdRegister, EtcdRoom};
+use imid_lease::register::EtcdRegister;
+use imid_lease::register::tool::{EtcdRoom, member_leads, room};
 use serde_json::json;
 
 use super::{Findings, ahead_of, failed};
@@ -15,7 +16,7 @@ const MOST_VERSIONS: u64 = 1_000_000;
 /// Looks at the room and the members of an etcd.
 pub(super) fn look_at_room(url: &str, found: &mut Findings) -> Result<(), Stop> {
     let mut register = EtcdRegister::from_url(url).map_err(|error| failed(&error))?.read_only();
-    let EtcdRoom { bytes, versions, alarms, .. } = register.room().map_err(|error| failed(&error))?;
+    let EtcdRoom { bytes, versions, alarms } = room(&mut register).map_err(|error| failed(&error))?;
     for alarm in &alarms {
         match alarm.as_str() {
             "NOSPACE" => found.change(
@@ -29,7 +30,7 @@ pub(super) fn look_at_room(url: &str, found: &mut Findings) -> Result<(), Stop> 
             "etcd keeps {versions} versions, so its quota will be full: start it with --auto-compaction-retention=1h"
         ));
     }
-    let members: Vec<_> = register.member_leads().into_iter().collect();
+    let members = member_leads(&mut register);
     look_at_members(&members, found);
     let (kilobytes, alarm) = (bytes / 1000, if alarms.is_empty() { "no alarm".to_owned() } else { alarms.join(", ") });
     found.say("room", format_args!("{versions} versions that are not compacted, {kilobytes} kB, {alarm}"));
@@ -49,7 +50,7 @@ pub(super) fn look_at_room(url: &str, found: &mut Findings) -> Result<(), Stop> 
 
 /// Finds the members whose clock differs from most of the others, and those that do not answer.
 fn look_at_members(members: &[(String, Option<i64>)], found: &mut Findings) {
-    // The clock here has a vote as in a lease. It decides only between members.
+    // The clock here decides only between members.
     let mut votes: Vec<_> = members.iter().filter_map(|(_, lead_ms)| *lead_ms).chain([0]).collect();
     votes.sort_unstable();
     let usual = votes[(votes.len() - 1) / 2];
