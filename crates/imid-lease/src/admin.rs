@@ -314,6 +314,7 @@ pub fn create_first<R: Register + ?Sized>(
     if let Some((key, _)) = register.list(&space.prefix())?.first() {
         return Err(AdminKind::Used { key: key.clone() }.into());
     }
+    name_register(register)?;
     describe_new(register, &space, 1, 0)
 }
 
@@ -371,11 +372,15 @@ fn describe_new<R: Register + ?Sized>(
     era: u64,
     floor_ms: u64,
 ) -> Result<MetaRecord, AdminError> {
-    let random = crate::record::random_bits().map_err(|_| AdminKind::Random)?;
-    let (layout, bits) = (space.layout().into(), space.bits());
-    let meta = MetaRecord { version: 1, token: token()?, space_id: uuid(random), layout, bits, era, floor_ms };
+    let meta = description(space, random()?, era, floor_ms);
     replace(register, &space.meta_key(), None, &meta.to_string())?;
     Ok(meta)
+}
+
+/// Returns the first description of a space.
+fn description(space: &Space, random: u128, era: u64, floor_ms: u64) -> MetaRecord {
+    let (layout, bits) = (space.layout().into(), space.bits());
+    MetaRecord { version: 1, token: Token(random as u64), space_id: uuid(random), layout, bits, era, floor_ms }
 }
 
 /// Creates a space in a register that has no record of it, with lanes that start at the present: for development, and where nothing can
@@ -402,16 +407,7 @@ pub(crate) fn describe_missing<R: Register + ?Sized>(register: &mut R, space: &S
     }
     // A process may have no right to other records than those of its space.
     let _ = name_register(register);
-    let random = random()?;
-    let meta = MetaRecord {
-        version: 1,
-        token: Token(random as u64),
-        space_id: uuid(random),
-        layout: space.layout().into(),
-        bits: space.bits(),
-        era: 1,
-        floor_ms: 0,
-    };
+    let meta = description(space, random()?, 1, 0);
     register.compare_and_set(&space.meta_key(), None, &meta.to_string())
 }
 

@@ -330,7 +330,8 @@ fn a_first_space_starts_at_the_present_and_is_refused_where_lanes_are_left() {
     let mut memory = MemoryRegister::new();
     let made = create_first(&mut memory, "lanes", LANES_LAYOUT, 1).unwrap();
     assert_eq!((made.version, made.era, made.bits, made.floor_ms), (1, 1, 1, 0));
-    assert_eq!((&made, memory.list("").unwrap().len()), (&meta(&memory), 1));
+    assert_eq!((&made, memory.list("lanes/").unwrap().len()), (&meta(&memory), 1));
+    assert!(register_id(&mut memory).unwrap().is_some());
     assert!(create_first(&mut memory, "lanes", LANES_LAYOUT, 1).unwrap_err().is_existing());
     let mut memory = MemoryRegister::new();
     put(&mut memory, "lanes/2/00000", &record("horizon=20 ceiling=900 free"));
