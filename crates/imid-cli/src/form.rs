@@ -11,13 +11,20 @@ const FORMS: [(Form, &str, &str); 4] = [
     (Form::Uuid, "uuid", "The UUID view"),
 ];
 
+/// Returns the names of the forms.
+pub(crate) fn forms() -> impl Iterator<Item = PossibleValue> {
+    FORMS.iter().map(|(_, name, help)| PossibleValue::new(name).help(help))
+}
+
+/// Returns the form of this name, in any case.
+pub(crate) fn form_named(name: &str) -> Option<Form> {
+    FORMS.iter().find(|(_, other, _)| other.eq_ignore_ascii_case(name)).map(|(form, ..)| *form)
+}
+
 /// Reads the name of a form.
 pub(crate) fn form() -> impl TypedValueParser<Value = Form> {
-    PossibleValuesParser::new(FORMS.iter().map(|(_, name, help)| PossibleValue::new(name).help(help))).map(|chosen| {
-        let found = FORMS.iter().find(|(_, name, _)| name.eq_ignore_ascii_case(&chosen));
-        // PANIC: clap accepts only these names.
-        found.expect("a possible value is one of the forms").0
-    })
+    // PANIC: clap accepts only these names.
+    PossibleValuesParser::new(forms()).map(|name| form_named(&name).expect("a possible value is one of the forms"))
 }
 
 /// The error for an ID that has no UUID view.

@@ -21,7 +21,10 @@ mod time;
 
 use std::error::Error;
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, Write};
+#[cfg(unix)]
+use std::os::unix::fs::FileTypeExt;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -59,7 +62,9 @@ fn parse_args(report: &mut Report) -> Result<Cli, ExitCode> {
     let mut tool = any_case(Cli::command());
     let matches = tool.try_get_matches_from_mut(arguments(&tool));
     let parsed = matches.and_then(|matches| Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut tool)));
-    parsed.map_err(|error| {
+    parsed.map_err(|mut error| {
+        // clap's advice to write `--` is right for no argument of this tool.
+        error.remove(ContextKind::Suggested);
         if let Some(message) = wrong_value(&error) {
             return report.end(Err(Stop::Usage(message)));
         }
@@ -82,11 +87,25 @@ fn arguments(tool: &clap::Command) -> Vec<OsString> {
         let is_read = || read(text, time::now_ms()).map_or_else(|not| not.hint.is_some(), |_| true);
         text.contains(|c: char| c.is_ascii_digit() || c.is_whitespace()) || is_read()
     };
+    // `cat ids.txt | imid`. Without a file or a pipe, the help is shown.
+    if arguments.len() == 1 && same_file::Handle::stdin().is_ok_and(|stdin| is_file_or_pipe(stdin.as_file())) {
+        arguments.push("inspect".into());
+        return arguments;
+    }
     let first = arguments.get(1).and_then(|first| first.to_str());
     if first.is_some_and(|first| !first.starts_with('-') && tool.find_subcommand(first).is_none() && is_pasted(first)) {
         arguments.insert(1, "inspect".into());
     }
     arguments
+}
+
+fn is_file_or_pipe(stdin: &File) -> bool {
+    let Ok(kind) = stdin.metadata().map(|metadata| metadata.file_type()) else { return false };
+    #[cfg(unix)]
+    if kind.is_fifo() || kind.is_socket() {
+        return true;
+    }
+    kind.is_file()
 }
 
 /// Returns a command that reads names, such as those of dialects and formats, in upper and lower case.

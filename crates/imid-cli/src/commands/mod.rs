@@ -11,7 +11,6 @@ mod new;
 mod problems;
 mod range;
 mod risk;
-mod shard;
 mod stats;
 mod stored;
 mod tag;
@@ -36,7 +35,6 @@ pub(crate) enum Command {
     Check(check::Args),
     Stats(stats::Args),
     Risk(risk::Args),
-    Shard(shard::Args),
     Lane(lane::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -53,7 +51,6 @@ impl Command {
             Self::Check(args) => args.run(out, report),
             Self::Stats(args) => args.run(out, report),
             Self::Risk(args) => args.run(out),
-            Self::Shard(args) => args.run(out, report),
             Self::Lane(args) => args.run(out, report),
             Self::Completions(args) => args.run(out),
             Self::Man(args) => args.run(out),

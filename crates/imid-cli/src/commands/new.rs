@@ -30,6 +30,7 @@ Examples:
   imid new --type group --session room-42 -n 3
   imid new --session alice --peer bob --json
   imid new -n 3 --format uuid
+  imid new --type group --session room-42 --tag
   imid new --dialect rongcloud --type private --session user9")]
 pub(crate) struct Args {
     /// Dialect of the IDs
@@ -42,6 +43,9 @@ pub(crate) struct Args {
     number: u64,
     #[command(flatten)]
     after: AfterArg,
+    /// Print the number of the session, its type and hash, which the SQL functions take, instead of IDs
+    #[arg(long, conflicts_with_all = ["number", "after", "format", "json"])]
+    tag: bool,
     #[command(flatten)]
     format: FormatArgs,
 }
@@ -50,6 +54,9 @@ impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
         let writer = self.format.writer(Scheme::Dialect(self.dialect))?.unwrap_or(Writer::Form(Form::Text));
         let session = self.session.session(self.dialect)?;
+        if self.tag {
+            return Ok(writeln!(out, "{}", session.to_u32())?);
+        }
         let mut minter = ClockMinter::new(self.dialect, self.after.id(self.dialect)?)?;
         let mut write_next = || writer.write_id(out, &minter.mint(session).map_err(Stop::Error)?);
         let written = (0..self.number).try_for_each(|_| write_next());

@@ -2,14 +2,19 @@
 
 use std::ops::Range;
 
+use std::io::Write;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use imid::MessageId;
 use imid::dialect::{Dialect, DialectId};
 use imid_inspect::{Form, Id, Scheme};
 use serde_json::json;
 
 use crate::Out;
+use crate::form::{NO_UUID, form_named, forms};
 use crate::json;
-use crate::output::{FormatArgs, Writer};
+use crate::json::JsonArg;
+use crate::output::Writer;
 use crate::report::{Stop, quote};
 use crate::scheme::SchemeArg;
 use crate::time::{Day, TIME_FORMS, TimeRange, ZoneArg};
@@ -38,8 +43,24 @@ pub(crate) struct Args {
     scheme: SchemeArg,
     #[command(flatten)]
     zone: ZoneArg,
+    /// Form of the two IDs; sql prints a condition for each kind of column
+    #[arg(long, value_name = "FORM", value_parser = shown(), conflicts_with = "json")]
+    format: Option<Shown>,
     #[command(flatten)]
-    format: FormatArgs,
+    json: JsonArg,
+}
+
+/// How the range is printed.
+#[derive(Clone, Copy)]
+enum Shown {
+    Form(Form),
+    Sql,
+}
+
+/// Reads the name of a form, or `sql`.
+fn shown() -> impl TypedValueParser<Value = Shown> {
+    let sql = PossibleValue::new("sql").help("Conditions for columns of text, bytes and UUIDs");
+    PossibleValuesParser::new(forms().chain([sql])).map(|name| form_named(&name).map_or(Shown::Sql, Shown::Form))
 }
 
 const EXAMPLES: &str = "\
@@ -49,6 +70,7 @@ Examples:
   imid range --from 2024-11-19T09:00:00 --to now --time-zone +08:00
   imid range --from -1h --to now --format uuid
   imid range --from -1h --to now --dialect discord
+  imid range --day yesterday --format sql
   imid range --prefix EUNC-Q8QJ
   imid range --from 1731974400000 --to 1732060800000 --json";
 
@@ -62,7 +84,13 @@ JSON members:
 impl Args {
     pub(crate) fn run(&self, out: &mut Out) -> Result<(), Stop> {
         let scheme = self.scheme.scheme;
-        let writer = self.format.writer(scheme)?.unwrap_or(Writer::Form(Form::Text));
+        let form = match self.format {
+            Some(Shown::Form(form)) => form,
+            _ => Form::Text,
+        };
+        if form == Form::Uuid && !scheme.has_uuid() {
+            return Err(Stop::Usage(format!("--format uuid: {NO_UUID}")));
+        }
         let (ids, times) = match (&self.prefix, scheme) {
             (Some(prefix), Scheme::Dialect(dialect)) => {
                 let ids = begin_with(dialect, prefix).map_err(|problem| Stop::Usage(format!("--prefix: {problem}")))?;
@@ -78,7 +106,10 @@ impl Args {
                 (of_times(scheme, &times)?, times)
             }
         };
-        if let (Scheme::Dialect(dialect), Writer::Form(Form::Text)) = (scheme, writer)
+        if let Some(Shown::Sql) = self.format {
+            return write_sql(out, ids);
+        }
+        if let (Scheme::Dialect(dialect), Form::Text, false) = (scheme, form, self.json.json)
             && !dialect.sorts_by_time()
         {
             let name = dialect.name();
@@ -87,7 +118,7 @@ impl Args {
             )));
         }
         let [first, last] = ids;
-        if let Writer::Json = writer {
+        if self.json.json {
             let mut bounds = json!({
                 "first": first.to_string(), "last": last.to_string(),
                 "from_ms": times.start, "to_ms": times.end,
@@ -98,7 +129,7 @@ impl Args {
             }
             return json::write_line(out, &bounds);
         }
-        ids.iter().try_for_each(|id| writer.write_id(out, id))
+        ids.iter().try_for_each(|id| Writer::Form(form).write_id(out, id))
     }
 
     fn times(&self) -> Result<Range<u64>, Stop> {
@@ -107,6 +138,29 @@ impl Args {
             None => self.times.times(&self.zone),
         }
     }
+}
+
+/// Writes a condition for each kind of column in which IDs sort by time.
+fn write_sql(out: &mut Out, ids: [Id; 2]) -> Result<(), Stop> {
+    let mut write = |column: &str, form: Form, before: &str, after: &str| {
+        let [first, last] = ids.map(|id| id.in_form(form).map(|text| format!("{before}{text}{after}")));
+        let (Some(first), Some(last)) = (first, last) else { return Ok(()) };
+        writeln!(out, "id BETWEEN {first} AND {last} -- {column}")
+    };
+    let [first, _] = ids;
+    match first {
+        Id::Snowflake(_) => write("bigint", Form::Int, "", "")?,
+        Id::Message { dialect, .. } => {
+            if dialect.sorts_by_time() {
+                write("text", Form::Text, "'", "'")?;
+            }
+            write("PostgreSQL: bytea", Form::Hex, "'\\x", "'::bytea")?;
+            write("MariaDB, MySQL: binary(10); SQLite: blob", Form::Hex, "x'", "'")?;
+            write("ClickHouse: FixedString(10), DuckDB: blob", Form::Hex, "unhex('", "')")?;
+            write("uuid", Form::Uuid, "'", "'")?;
+        }
+    }
+    Ok(())
 }
 
 /// Returns the first and the last ID of a range of times.

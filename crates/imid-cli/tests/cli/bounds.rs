@@ -1,4 +1,4 @@
-//! The commands `range` and `shard`.
+//! The command `range`, and the shard of `inspect`.
 
 use std::num::NonZeroU32;
 
@@ -189,37 +189,31 @@ fn the_name_and_an_id_of_a_session_have_the_same_shard() {
     let id = MessageId::try_from_parts(IdParts { timestamp_ms: 5, spin: 6, session_tag: room }).unwrap();
     for n in [1, 2, 8, 1_000, u32::MAX] {
         let shard = format!("{}\n", room.shard(NonZeroU32::new(n).unwrap()));
-        assert_eq!(imid(&format!("shard -n {n} --type group --session room-42"), "").ok(), shard);
-        assert_eq!(imid(&format!("shard -n {n} {id} {id}"), "").ok(), shard.repeat(2));
+        assert_eq!(imid(&format!("inspect --shards {n} --type group --session room-42"), "").ok(), shard);
+        assert_eq!(imid(&format!("inspect --shards {n} {id} {id}"), "").ok(), shard.repeat(2));
     }
 }
 
 #[test]
-fn shard_reads_standard_input_if_there_is_no_session_and_no_id() {
-    let (first, second) = ("EMAQ-2948-WCRV-T3DD", "EUN6-KDW2-5J2G-DUMH");
-    let shards = imid(&format!("shard -n 1000 {first} {second}"), "").ok();
-    for args in ["shard -n 1000", "shard -n 1000 -"] {
-        assert_eq!(imid(args, format!("{first}\n\n{second}\n")).ok(), shards, "{args}");
-    }
-    let run = imid("shard -n 1000 --keep-going", format!("{first}\nx\n{second}\n"));
-    assert!(run.error_line().starts_with("error: line 2: \"x\" is not an ID: "), "{}", run.err);
-    assert_eq!((run.status, run.out), (1, shards));
-}
-
-#[test]
-fn shard_needs_a_type_for_a_session_and_a_number_of_shards() {
-    assert_eq!(imid("shard -n 3 --type group", "").error(2), "--type: expected --session with it");
-    // Without a type it would be the shard of another session.
-    let error = imid("shard -n 3 --session room-42", "").error(2);
-    assert_eq!(error, "--session: expected --type with it, because the shard depends on the session type too");
-    for wrong in ["0", "-1", "1.5", "4294967296"] {
-        let error = imid(&format!("shard -n {wrong} --type 0 --session x"), "").error(2);
-        assert!(
-            error.ends_with(&format!("-n: expected a whole number from 1 to 4294967295, found {wrong:?}")),
-            "{error}"
-        );
-    }
-    assert_eq!(imid("shard --session x", "").status, 2);
-    assert_eq!(imid("shard -n 3 --session x 2222-2222-2222-2222", "").status, 2);
-    assert!(imid("shard -n 3 2222", "").error(1).starts_with("argument 1: \"2222\" is not an ID"));
+fn conditions_of_sql_are_printed_for_each_kind_of_column() {
+    let sql = |args: &str| imid(&format!("range --day 2025-11-20 --format sql {args}"), "").ok();
+    let bounds = |form: &str| imid(&format!("range --day 2025-11-20 --format {form}"), "").ok();
+    let condition = |form: &str, before: &str, after: &str| {
+        let bounds = bounds(form);
+        let (first, last) = bounds.trim_end().split_once('\n').unwrap();
+        format!("id BETWEEN {before}{first}{after} AND {before}{last}{after} -- ")
+    };
+    let expected = [
+        condition("text", "'", "'") + "text",
+        condition("hex", "'\\x", "'::bytea") + "PostgreSQL: bytea",
+        condition("hex", "x'", "'") + "MariaDB, MySQL: binary(10); SQLite: blob",
+        condition("hex", "unhex('", "')") + "ClickHouse: FixedString(10), DuckDB: blob",
+        condition("uuid", "'", "'") + "uuid",
+    ];
+    assert_eq!(sql("").lines().collect::<Vec<_>>(), expected);
+    // The texts of JuggleIM do not sort by time, and a Snowflake is a number.
+    assert!(!sql("--dialect juggleim").contains("text"));
+    let snowflakes = imid("range --day 2025-11-20 --dialect discord", "").ok();
+    let expected = format!("id BETWEEN {} -- bigint\n", snowflakes.trim_end().replace('\n', " AND "));
+    assert_eq!(sql("--dialect discord"), expected);
 }

@@ -44,15 +44,6 @@ fn crlf_blank_lines_and_json_lines_are_accepted() {
 }
 
 #[test]
-fn empty_input_is_not_an_error() {
-    let expected = concat!(
-        r#"{"lines":0,"valid":0,"invalid":0,"blank":0,"equal":0,"lower":0,"sorted":true,"duplicates":0,"#,
-        r#""first_time":null,"last_time":null}"#
-    );
-    assert_eq!(imid("check --json", "").ok(), format!("{expected}\n"));
-}
-
-#[test]
 fn each_problem_is_counted_and_printed_with_its_line() {
     let input = [id(5), id(5), id(4), String::new(), "x".into(), "{}".into(), r#"{"id":7}"#.into(), id(9)];
     let run = imid("check", input.join("\n"));
@@ -280,4 +271,13 @@ fn copies_in_several_files_are_named_with_their_file_and_line() {
     assert_eq!(err, expected);
     let ran = crate::imid_args(&["check", &a, "no/such/file"], "");
     assert!(ran.error(1).starts_with("cannot open \"no/such/file\": "));
+}
+
+#[test]
+fn input_without_an_id_is_a_problem() {
+    for (args, input) in [("", ""), ("", "\n\n"), ("--in csv", "id,x\n"), ("--unsorted --json", "")] {
+        let run = imid(&format!("check {args}"), input);
+        assert_eq!((run.status, run.err.as_str()), (1, "error: expected an ID, found none\n"), "{args} {input:?}");
+        assert!(run.out.contains("valid"), "{}", run.out);
+    }
 }

@@ -68,7 +68,7 @@ fn only_standard_ids_have_a_uuid_view() {
 
 #[test]
 fn a_dash_stands_for_standard_input() {
-    for command in ["inspect --json", "shard -n 8"] {
+    for command in ["inspect --json", "inspect --shards 8"] {
         let read = |args: &str, input: &str| imid(&format!("{command} {args}"), input).ok();
         assert_eq!(read("-", "2222-2222-2222-2222\n\n"), read("2222-2222-2222-2222", ""), "{command}");
         for args in ["- -", "- 2222-2222-2222-2222", "2222-2222-2222-2222 -"] {
@@ -342,7 +342,10 @@ fn each_command_reads_each_form_that_the_tool_writes() {
         let table = format!("id\n{lines}");
         assert_eq!(imid(&format!("inspect --format text --dialect {dialect}"), lines.as_str()).ok(), expected);
         if dialect == "standard" {
-            assert_eq!(imid("shard -n 8", lines.as_str()).ok(), imid("shard -n 8", expected.as_str()).ok());
+            assert_eq!(
+                imid("inspect --shards 8", lines.as_str()).ok(),
+                imid("inspect --shards 8", expected.as_str()).ok()
+            );
         }
         for command in ["check --unsorted --json", "stats --json"] {
             let found = |args: &str, input: &str| imid(&format!("{command} --dialect {dialect} {args}"), input).out;

@@ -150,7 +150,7 @@ fn a_wrong_value_of_an_argument_is_an_error_of_one_line() {
         "risk --hosts 2 --rate 1 --rooms 1.5",
         "risk --hosts 2 --rate 1 --zipf -1",
         "risk --hosts 2 --rate 1 --busiest 1,x",
-        "shard -n 0",
+        "inspect --shards 0",
         "check --in xml",
         "new --format xml",
         "new --dialect",

@@ -99,3 +99,12 @@ fn after_makes_all_ids_greater() {
     let error = imid(&format!("new --after {far}"), "").error(1);
     assert!(error.starts_with(&format!("--after: {far} is ")) && error.ends_with(" s ahead of the clock"), "{error}");
 }
+
+#[test]
+fn the_number_of_a_session_is_printed_for_sql() {
+    let tag = ::imid::SessionTag::new(::imid::SessionType::GROUP, "room-42");
+    assert_eq!(imid("new --type group --session room-42 --tag", "").ok(), format!("{}\n", tag.to_u32()));
+    let pair = ::imid::SessionTag::pair("alice", "bob");
+    assert_eq!(imid("new --session bob --peer alice --tag", "").ok(), format!("{}\n", pair.to_u32()));
+    assert_eq!(imid("new --tag -n 2", "").status, 2);
+}

@@ -287,7 +287,7 @@ fn an_input_is_never_an_output() {
         assert_eq!(ran.status.code(), Some(2), "{args:?}");
         String::from_utf8(ran.stderr).unwrap()
     };
-    for args in [&TAG[..], &["check"], &["stats"], &["grep"], &["inspect"], &["shard", "-n", "8"]] {
+    for args in [&TAG[..], &["check"], &["stats"], &["grep"], &["inspect"], &["inspect", "--shards", "8"]] {
         assert_eq!(run(args, true, true), "error: standard input is the input and the output\n", "{args:?}");
     }
     for args in [&TAG[..], &["check"], &["stats"], &["grep"]] {

@@ -64,7 +64,6 @@ fn a_command_that_waits_for_a_person_says_for_what() {
     const ID: &str = "2222-2222-2222-2222";
     for (args, what, typed) in [
         ("inspect", "IDs, one per line,", ID),
-        ("shard -n 8", "IDs, one per line,", ID),
         ("grep --dialect standard", "text", ID),
         ("check", "IDs or JSON objects, one per line,", ID),
         ("stats", "IDs or JSON objects, one per line,", ID),

@@ -40,8 +40,8 @@ Examples:
 
 Exit status:
   0  no problem was found
-  1  a line is invalid or a duplicate, or not after the line before it; or the
-     input cannot be read
+  1  a line is invalid or a duplicate, or not after the line before it; there is
+     no ID; or the input cannot be read
   2  the arguments are wrong
 
 JSON members:
@@ -74,7 +74,10 @@ impl Args {
             previous: None,
             range: None,
         };
-        let (counts, problems) = self.ids.visit(&mut check, report)?;
+        let (counts, mut problems) = self.ids.visit(&mut check, report)?;
+        if counts.valid == 0 && counts.invalid == 0 {
+            problems.add(|| "expected an ID, found none".to_owned());
+        }
         // JSON has times in UTC.
         let utc = ZoneArg::default();
         let zone = if self.json.json { &utc } else { &self.zone };

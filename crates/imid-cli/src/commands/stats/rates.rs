@@ -91,15 +91,6 @@ impl Interval {
         starts
     }
 
-    /// Returns an interval, and its starts, of which there are a few between two times.
-    pub(super) fn ticks(start_ms: u64, end_ms: u64, zone: &TimeZone) -> (Self, Vec<u64>) {
-        let interval = Self::Second.fitting(end_ms - start_ms, 60);
-        let mut starts = interval.starts(start_ms, end_ms, zone);
-        starts.retain(|ms| (start_ms..=end_ms).contains(ms));
-        let step = starts.len().div_ceil(8).max(1);
-        (interval, starts.into_iter().step_by(step).collect())
-    }
-
     /// Returns the length in milliseconds, or the greatest one.
     const fn ms(self) -> u64 {
         1_000

@@ -7,8 +7,7 @@ use imid_inspect::{Scheme, named_type};
 use serde_json::json;
 
 use super::rates::{Column, Columns, Interval, ratio};
-use super::sessions::{Busiest, Owner};
-use super::{Args, Stats, plot};
+use super::{Args, Stats};
 use crate::commands::stored::Counts;
 use crate::report::Stop;
 use crate::time::{rfc3339, timestamp};
@@ -25,7 +24,7 @@ pub(super) struct Summary<'a> {
 const WIDTH: usize = 74;
 const INDENT: usize = 14;
 
-/// The most intervals for people, in the plot and in JSON.
+/// The most intervals for people and in JSON.
 const MOST_LINES: usize = 60;
 const MOST_INTERVALS: usize = 1_000;
 
@@ -44,7 +43,6 @@ impl Summary<'_> {
             return Ok(());
         }
         self.write_types(out)?;
-        self.write_busiest(out)?;
         self.write_rates(out)
     }
 
@@ -63,34 +61,11 @@ impl Summary<'_> {
     }
 
     fn write_types(&self, out: &mut Out) -> Result<(), Stop> {
-        if !self.stats.sessions.types.is_empty() {
+        if !self.stats.types.is_empty() {
             writeln!(out, "\nIDs by session type")?;
         }
-        for (code, count) in &self.stats.sessions.types {
+        for (code, count) in &self.stats.types {
             self.write_count(out, *count, &named_type(self.dialect(), *code))?;
-        }
-        Ok(())
-    }
-
-    fn write_busiest(&self, out: &mut Out) -> Result<(), Stop> {
-        let Busiest { owners, max_error, number } = self.stats.sessions.busiest(self.args.top);
-        if owners.is_empty() {
-            return Ok(());
-        }
-        let noun = if matches!(self.args.ids.scheme(), Scheme::Dialect(_)) { "sessions" } else { "nodes" };
-        if let Some(number) = number {
-            writeln!(out, "\nBusiest {noun}, of {number}")?;
-        } else {
-            writeln!(out, "\nBusiest {noun}; a count can be too high by at most {max_error}")?;
-        }
-        for (owner, count) in owners {
-            let owner = match owner {
-                Owner::SessionTag { type_code, hash } => {
-                    format!("type {}, hash {hash}", named_type(self.dialect(), type_code))
-                }
-                Owner::Node(node) => format!("node {node}"),
-            };
-            self.write_count(out, count, &owner)?;
         }
         Ok(())
     }
@@ -124,18 +99,6 @@ impl Summary<'_> {
         self.stats.rates.columns(self.args.per, most, &self.args.zone.zone())
     }
 
-    /// Writes the rates as SVG.
-    pub(super) fn write_plot(&mut self, out: &mut Out) -> Result<(), Stop> {
-        let zone = self.args.zone.zone();
-        let svg = if self.stats.counted == 0 {
-            plot::draw_nothing()
-        } else {
-            plot::draw(&self.columns(MOST_INTERVALS), &zone)
-        };
-        let svg = svg.map_err(|problem| Stop::Error(format!("cannot draw the rates: {problem}")))?;
-        Ok(out.write_all(svg.as_bytes())?)
-    }
-
     /// Returns the start of an interval in the time zone, as exactly as the interval needs.
     fn start(&self, unix_ms: u64, interval: Interval) -> String {
         let format = match interval {
@@ -151,16 +114,9 @@ impl Summary<'_> {
     pub(super) fn write_json(&mut self, out: &mut Out) -> Result<(), Stop> {
         let dialect = self.dialect();
         let rates = self.columns(MOST_INTERVALS);
-        let (sessions, range) = (&self.stats.sessions, self.stats.rates.range);
-        let Busiest { owners, max_error, .. } = sessions.busiest(self.args.top);
+        let (types, range) = (&self.stats.types, self.stats.rates.range);
         let of_type =
             |(code, ids): (&u8, &u64)| json!({ "type": code, "type_name": dialect.type_name(*code), "ids": ids });
-        let busiest = |(owner, ids): &(Owner, u64)| match owner {
-            Owner::SessionTag { type_code, hash } => {
-                json!({ "type": type_code, "type_name": dialect.type_name(*type_code), "hash": hash, "ids": ids })
-            }
-            Owner::Node(node) => json!({ "node": node, "ids": ids }),
-        };
         let rate = |column: &Column| {
             let (time, per_second) = (rfc3339(column.start_ms), column.ids_per_second());
             json!({ "time": time, "ids": column.ids, "ids_per_second": per_second, "partial": column.is_partial })
@@ -170,9 +126,7 @@ impl Summary<'_> {
             "lines": lines, "valid": valid, "invalid": invalid, "blank": blank,
             "first_time": range.map(|(first, _)| rfc3339(first)),
             "last_time": range.map(|(_, last)| rfc3339(last)),
-            "types": sessions.types.iter().map(of_type).collect::<Vec<_>>(),
-            "busiest": owners.iter().map(busiest).collect::<Vec<_>>(),
-            "busiest_max_error": max_error,
+            "types": types.iter().map(of_type).collect::<Vec<_>>(),
             "interval": rates.interval.to_string(),
             "rates": rates.columns.iter().map(rate).collect::<Vec<_>>(),
         });
