@@ -164,7 +164,7 @@ fn an_observed_id_holds_for_the_next_lane_too() {
 fn a_space_that_was_created_refuses_no_call() {
     let register = FaultyRegister::new();
     let ahead = admin::Recovery::new(1_000 * MS, 500 * MS);
-    admin::create(&mut register.clone(), "lanes", admin::LANES_LAYOUT, 4, ahead).unwrap();
+    admin::create(&mut register.clone(), "lanes", admin::LANES_LAYOUT, 6, ahead).unwrap();
     let ids = LeasedGenerator::open(register, options()).and_then(opened).unwrap();
     let (began, mut minted) = (Instant::now(), 0);
     while began.elapsed() < 2_500 * MS {
@@ -536,7 +536,7 @@ fn a_close_waits_for_one_call_of_a_look_at_the_register() {
 
     let ((begun, has_begun), (end, ends)) = (channel(), channel());
     let (register, of_id) = (FaultyRegister::new(), Arc::new(AtomicU32::new(0)));
-    admin::create_missing(&mut register.clone(), "lanes", admin::LANES_LAYOUT, 4).unwrap();
+    admin::create_missing(&mut register.clone(), "lanes", admin::LANES_LAYOUT, 6).unwrap();
     let waiting = Waiting { register: register.clone(), begun, ends, of_id: Arc::clone(&of_id) };
     let ids = LeasedGenerator::open(waiting, options()).unwrap();
     has_begun.recv_timeout(Duration::from_secs(10)).unwrap();
