@@ -382,6 +382,36 @@ fn a_range_of_times_has_a_first_and_a_last_id() {
     assert_eq!(MessageId::range(end - 1..end), at(end - 1, end - 1));
 }
 
+/// No ID is earlier than 1970: a range that begins there begins with the first ID, and one that ends there is empty.
+#[cfg(feature = "std")]
+#[test]
+fn a_range_of_times_before_1970_has_no_ids() {
+    use std::time::{Duration, UNIX_EPOCH};
+
+    let at = |first, last| Ok(MessageId::first_at(first).unwrap()..=MessageId::last_at(last).unwrap());
+    let (before, nano) = (|ms| UNIX_EPOCH - Duration::from_millis(ms), Duration::from_nanos(1));
+    let after = |ms| UNIX_EPOCH + Duration::from_millis(ms);
+    assert_eq!(MessageId::range_of(before(9)..after(5)), at(0, 4));
+    assert_eq!(MessageId::range_of(before(9)..=after(5)), at(0, 5));
+    assert_eq!(MessageId::range_of(before(9)..=UNIX_EPOCH), at(0, 0));
+    assert_eq!(MessageId::range_of((Bound::Excluded(before(1)), Bound::Included(after(5)))), at(0, 5));
+    assert_eq!(MessageId::range_of(after(5)..after(6)), at(5, 5));
+    assert_eq!(MessageId::range_of(after(5)..after(6) + nano), at(5, 6));
+    for empty in [
+        MessageId::range_of(before(9)..before(5)),
+        MessageId::range_of(before(9)..=before(5)),
+        MessageId::range_of(before(5)..=before(5)),
+        MessageId::range_of(..before(5)),
+        MessageId::range_of(..=before(5)),
+        MessageId::range_of(before(9)..UNIX_EPOCH),
+        MessageId::range_of(before(9)..=UNIX_EPOCH - nano),
+        MessageId::range_of((Bound::Excluded(before(9)), Bound::Included(before(5)))),
+        MessageId::range_of(after(5)..before(5)),
+    ] {
+        assert!(empty.unwrap_err().is_empty());
+    }
+}
+
 #[test]
 fn a_range_without_a_millisecond_is_an_error() {
     #[expect(clippy::reversed_empty_ranges, reason = "they are the bad input")]

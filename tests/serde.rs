@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::value::{BytesDeserializer, Error};
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde_test::{
-    Configure, Readable, Token, assert_de_tokens, assert_de_tokens_error, assert_ser_tokens, assert_tokens,
+    Compact, Configure, Readable, Token, assert_de_tokens, assert_de_tokens_error, assert_ser_tokens, assert_tokens,
 };
 
 const ID: MessageId = message_id!("F3Z9-MB7Y-WCQH-T3DD");
@@ -35,6 +35,17 @@ fn a_message_id_is_10_bytes_in_binary_formats() {
     assert_eq!(ID.to_bytes(), *bytes);
     assert_tokens(&ID.compact(), &[Token::Bytes(bytes)]);
     assert_eq!(binary(ID), [&[10], &bytes[..]].concat());
+}
+
+/// MessagePack marks a text as one; clients in JavaScript and Python send it.
+#[test]
+fn a_binary_format_may_have_the_text() {
+    assert_de_tokens(&ID.compact(), &[Token::Str("F3Z9-MB7Y-WCQH-T3DD")]);
+    assert_de_tokens(&ID.compact(), &[Token::BorrowedStr("F3Z9-MB7Y-WCQH-T3DD")]);
+    let error = "expected a digit 2-9 or A-Z without I and O, found '0' at 18";
+    assert_de_tokens_error::<Compact<MessageId>>(&[Token::Str("F3Z9-MB7Y-WCQH-T3D0")], error);
+    // A text of postcard is bytes with a length, and 19 bytes are not an ID.
+    assert!(postcard::from_bytes::<MessageId>(&postcard::to_stdvec("F3Z9-MB7Y-WCQH-T3DD").unwrap()).is_err());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The hex form: 20 digits.
 
-use core::fmt::{self, Write};
+use core::fmt;
 
 use arrayvec::ArrayString;
 
@@ -17,6 +17,15 @@ impl HexText {
     /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    fn new(id: MessageId, digits: &[u8; 16]) -> Self {
+        let mut text = ArrayString::new();
+        for byte in id.to_bytes() {
+            text.push(digits[usize::from(byte >> 4)].into());
+            text.push(digits[usize::from(byte & 15)].into());
+        }
+        Self(text)
     }
 
     /// Formats the digits as `{:x}` formats an integer: `#` puts `0x` before them.
@@ -61,10 +70,7 @@ impl MessageId {
     /// assert_eq!(message_id!("F3Z9-MB7Y-WCQH-T3DD").to_hex(), "687e79a4bee2acfc856b");
     /// ```
     pub fn to_hex(self) -> HexText {
-        let mut text = ArrayString::new();
-        // PANIC: an ID has at most 20 digits, and the text has room for them.
-        write!(text, "{:0HEX_LEN$x}", self.to_u128()).expect("20 digits");
-        HexText(text)
+        HexText::new(self, b"0123456789abcdef")
     }
 }
 

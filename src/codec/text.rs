@@ -55,12 +55,13 @@ const WIDEST: usize = 64;
 
 /// Formats an ASCII text as [`Formatter::pad`](fmt::Formatter::pad) does.
 ///
-/// The formatter writes each padding character separately. This function writes spaces and text as one piece, so
+/// The formatter writes each padding character separately. This function writes ASCII padding and text as one piece, so
 /// that a `String` grows once. Out of line: each type of text would have a copy of it.
 #[inline(never)]
 pub(crate) fn pad(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let width = f.width().unwrap_or(0);
-    if f.precision().is_some() || width > WIDEST || f.fill() != ' ' {
+    let fill = f.fill();
+    if f.precision().is_some() || width > WIDEST || !fill.is_ascii() {
         return f.pad(text);
     }
     let Some(spaces @ 1..) = width.checked_sub(text.len()) else { return f.write_str(text) };
@@ -69,9 +70,9 @@ pub(crate) fn pad(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Some(Alignment::Center) => spaces / 2,
         Some(Alignment::Right) => spaces,
     };
-    let mut padded = [b' '; WIDEST];
+    let mut padded = [fill as u8; WIDEST];
     padded[before..][..text.len()].copy_from_slice(text.as_bytes());
-    // SAFETY: the bytes are spaces, the whole of a `str`, and spaces. `width` includes the `str`: it is `spaces` longer.
+    // SAFETY: the bytes are ASCII, the whole of a `str`, and ASCII. `width` includes the `str`: it is `spaces` longer.
     f.write_str(unsafe { str::from_utf8_unchecked(&padded[..width]) })
 }
 

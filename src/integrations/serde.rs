@@ -23,7 +23,8 @@ impl Serialize for MessageId {
     }
 }
 
-/// Reads the 19-character text, strictly. In binary formats, reads the 10 bytes, or a sequence of 10 bytes.
+/// Reads the 19-character text, strictly. In binary formats, reads the 10 bytes or a sequence of 10 bytes, and in those that mark a text
+/// as one, such as MessagePack, also the text, which clients in other languages send.
 impl<'de> Deserialize<'de> for MessageId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         if deserializer.is_human_readable() {
@@ -61,6 +62,10 @@ impl<'de> Visitor<'de> for IdBytesVisitor {
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the 10 bytes of a message ID")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<MessageId, E> {
+        IdVisitor.visit_str(text)
     }
 
     fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<MessageId, E> {
