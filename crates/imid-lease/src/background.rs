@@ -29,9 +29,7 @@ struct Shared<S> {
     has_ended: AtomicBool,
     /// The end, and what the thread announces.
     changes: Changes,
-    /// The thread is to look at this owner.
-    is_woken: AtomicBool,
-    sleeper: Arc<Sleeper>,
+    sleeper: Sleeper,
 }
 
 /// How a thread sleeps that can be woken. Not the thread's own token (`Thread::unpark`): a client of a store can use that one up.
@@ -51,10 +49,11 @@ impl Sleeper {
     /// Sleeps until it is woken, or for this time.
     pub(crate) fn sleep(&self, time: Duration) {
         let is_woken = self.woken.wait_timeout_while(lock(&self.is_woken), time, |is_woken| !*is_woken);
-        drop(is_woken.unwrap_or_else(PoisonError::into_inner));
+        *is_woken.unwrap_or_else(PoisonError::into_inner).0 = false;
     }
 
-    /// Returns whether it was woken since the last call.
+    /// Returns whether it was woken since the last call or sleep.
+    #[cfg(test)]
     pub(crate) fn take_wake(&self) -> bool {
         std::mem::take(&mut *lock(&self.is_woken))
     }
@@ -64,7 +63,7 @@ impl<S: Send + 'static> Background<S> {
     /// Starts a thread. What `work` has captured is dropped before the thread counts as ended.
     #[cfg(test)]
     pub(crate) fn start(name: &str, state: S, work: impl FnOnce(&Owner<S>) + Send + 'static) -> std::io::Result<Self> {
-        let (background, owner) = Self::in_thread(Arc::default(), state);
+        let (background, owner) = Self::new(state);
         // Nobody joins it: to drop the handle in a forked child would be wrong.
         std::thread::Builder::new().name(name.into()).spawn(move || work(&owner))?;
         Ok(background)
@@ -72,15 +71,14 @@ impl<S: Send + 'static> Background<S> {
 }
 
 impl<S> Background<S> {
-    /// Returns both ends of the work of a thread that sleeps there, and that looks at all whom it works for once it is woken.
-    pub(crate) fn in_thread(sleeper: Arc<Sleeper>, state: S) -> (Self, Owner<S>) {
+    /// Returns both ends of the work of a thread.
+    pub(crate) fn new(state: S) -> (Self, Owner<S>) {
         let shared = Arc::new(Shared {
             state: Mutex::new(state),
             is_closing: AtomicBool::new(false),
             has_ended: AtomicBool::new(false),
             changes: Changes::default(),
-            is_woken: AtomicBool::new(false),
-            sleeper,
+            sleeper: Sleeper::default(),
         });
         (Self { shared: Arc::clone(&shared), process: Process::current() }, Owner(shared))
     }
@@ -100,7 +98,6 @@ impl<S> Background<S> {
     /// Makes the thread look at this owner, immediately if it sleeps.
     pub(crate) fn wake(&self) {
         if !self.is_forked() {
-            self.shared.is_woken.store(true, Ordering::Release);
             self.shared.sleeper.wake();
         }
     }
@@ -152,9 +149,15 @@ impl<S> Owner<S> {
         self.0.is_closing.load(Ordering::Acquire)
     }
 
-    /// Returns whether the owner has woken the thread since the last call.
+    /// Sleeps until the owner [wakes](Background::wake) the thread, or for this time.
+    pub(crate) fn sleep(&self, time: Duration) {
+        self.0.sleeper.sleep(time);
+    }
+
+    /// Returns whether the owner has woken the thread since the last call or sleep.
+    #[cfg(test)]
     pub(crate) fn take_wake(&self) -> bool {
-        self.0.is_woken.swap(false, Ordering::AcqRel)
+        self.0.sleeper.take_wake()
     }
 
     /// Makes all look again that wait for a change.
@@ -240,16 +243,14 @@ mod tests {
 
     #[test]
     fn a_wake_is_taken_once_and_ends_a_sleep() {
-        let sleeper = Arc::new(Sleeper::default());
-        let (background, owner) = Background::in_thread(Arc::clone(&sleeper), ());
-        assert!(!owner.take_wake() && !sleeper.take_wake());
+        let (background, owner) = Background::new(());
+        assert!(!owner.take_wake());
         background.wake();
         // A sleep that begins later ends too.
         let start = std::time::Instant::now();
-        sleeper.sleep(LONG);
+        owner.sleep(LONG);
         assert!(start.elapsed() < LONG);
-        assert!(owner.take_wake() && sleeper.take_wake());
-        assert!(!owner.take_wake() && !sleeper.take_wake());
+        assert!(!owner.take_wake());
     }
 
     #[test]
@@ -262,10 +263,9 @@ mod tests {
 
     #[test]
     fn a_drop_tells_the_thread_to_end() {
-        let (background, owner) = Background::in_thread(Arc::default(), ());
-        let sleeper = Arc::clone(&background.shared.sleeper);
+        let (background, owner) = Background::new(());
         assert!(!owner.is_closing());
         drop(background);
-        assert!(owner.is_closing() && owner.take_wake() && sleeper.take_wake());
+        assert!(owner.is_closing() && owner.take_wake());
     }
 }

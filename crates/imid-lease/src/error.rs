@@ -29,8 +29,8 @@ pub(crate) enum LeaseKind {
     /// Of worker IDs, which have no such option.
     #[error("worker IDs are too far ahead of the clock: correct the clock")]
     WorkerClock { retry_after: Duration },
-    #[error("{}", differ(*.store_ahead_ms))]
-    ClocksDiffer { store_ahead_ms: i64, retry_after: Duration },
+    #[error("{}", differ((*.store_ahead_s).into()))]
+    ClocksDiffer { store_ahead_s: i32 },
     #[error("lease has run out and the register does not answer: retry in {} ms", .retry_after.as_millis())]
     Silent { retry_after: Duration },
     #[error("lease is used up until its next renewal: retry in {} ms", .retry_after.as_millis())]
@@ -61,9 +61,10 @@ impl LeaseError {
             | LeaseKind::NoLane { retry_after }
             | LeaseKind::Clock { retry_after }
             | LeaseKind::WorkerClock { retry_after }
-            | LeaseKind::ClocksDiffer { retry_after, .. }
             | LeaseKind::Silent { retry_after }
             | LeaseKind::UsedUp { retry_after } => Some(retry_after),
+            // The store's time is asked for again as often.
+            LeaseKind::ClocksDiffer { .. } => Some(Duration::from_secs(1)),
             _ => None,
         }
     }
@@ -167,8 +168,8 @@ pub(crate) enum OpenKind {
         seconds(*.most_ms), seconds(*.found_ms), or_accept(*.can_accept)
     )]
     NoNearLane { most_ms: u64, found_ms: u64, held: u32, lanes: u32, can_accept: bool },
-    #[error("{}", differ(*.store_ahead_ms))]
-    ClocksDiffer { store_ahead_ms: i64 },
+    #[error("{}", differ(*.store_ahead_s))]
+    ClocksDiffer { store_ahead_s: i64 },
     #[error("register did not answer in {} ms: {cause}", .waited.as_millis())]
     Silent { waited: Duration, cause: String },
     #[error("register refuses this process: {0}")]
@@ -190,8 +191,8 @@ pub(crate) enum OpenKind {
 }
 
 /// What to do about two clocks that differ.
-fn differ(store_ahead_ms: i64) -> String {
-    let (by, is) = (seconds(store_ahead_ms.unsigned_abs()), if store_ahead_ms < 0 { "behind" } else { "ahead of" });
+fn differ(store_ahead_s: i64) -> String {
+    let (by, is) = (store_ahead_s.unsigned_abs(), if store_ahead_s < 0 { "behind" } else { "ahead of" });
     format!(
         "store's clock is {by} s {is} this process's: correct the wrong one, or name the right one with the option `trust`"
     )
@@ -303,10 +304,6 @@ mod tests {
                 "lanes are too far ahead of the clock: correct the clock, or accept the lead with LaneOptions::accept_far_lanes",
             ),
             (LeaseKind::WorkerClock { retry_after }, "worker IDs are too far ahead of the clock: correct the clock"),
-            (
-                LeaseKind::ClocksDiffer { store_ahead_ms: -7_500, retry_after },
-                "store's clock is 7.5 s behind this process's: correct the wrong one, or name the right one with the option `trust`",
-            ),
             (LeaseKind::Silent { retry_after }, "lease has run out and the register does not answer: retry in 250 ms"),
             (LeaseKind::UsedUp { retry_after }, "lease is used up until its next renewal: retry in 250 ms"),
         ] {
@@ -316,6 +313,10 @@ mod tests {
             let kinds = [error.is_no_lane(), error.is_register(), error.is_used_up(), error.is_clock()];
             assert_eq!(kinds.into_iter().filter(|is| *is).count(), 1, "{words}");
         }
+        let differ = LeaseError::from(LeaseKind::ClocksDiffer { store_ahead_s: -7 });
+        let words = "store's clock is 7 s behind this process's: correct the wrong one, or name the right one with the option `trust`";
+        assert_eq!((differ.to_string().as_str(), differ.is_clock()), (words, true));
+        assert_eq!(differ.retry_after(), Some(Duration::from_secs(1)));
         for (kind, words) in [
             (
                 LeaseKind::Reverted,
@@ -369,7 +370,7 @@ mod tests {
             ),
             (OpenKind::Refused("no such user".into()), "register refuses this process: no such user", true),
             (
-                OpenKind::ClocksDiffer { store_ahead_ms: 3_600_000 },
+                OpenKind::ClocksDiffer { store_ahead_s: 3_600 },
                 "store's clock is 3600 s ahead of this process's: correct the wrong one, or name the right one with the option `trust`",
                 false,
             ),

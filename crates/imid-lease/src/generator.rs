@@ -165,9 +165,6 @@ where
     /// keeps the lease until the generator is dropped. Until there is a lane, each call returns an error with
     /// [`retry_after`](LeaseError::retry_after).
     ///
-    /// A server's register has one connection. A process that also leases worker IDs passes a clone of one
-    /// [`SharedRegister`](crate::register::SharedRegister) to both.
-    ///
     /// # Errors
     /// The options contradict each other, or the thread cannot be started.
     pub fn open<R: Register + 'static>(register: R, options: LaneOptions<C, STRIPES>) -> Result<Self, OpenError>

@@ -4,7 +4,6 @@
 mod tests;
 mod work;
 
-use std::any::Any;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -15,7 +14,7 @@ use crate::changes::{Changes, within};
 use crate::clock::BelievedClock;
 use crate::engine::{Config, Grant, Phase};
 use crate::error::{OpenError, OpenKind};
-use crate::register::{Register, SharedRegister};
+use crate::register::Register;
 use crate::space::Space;
 use crate::state::{Start, State};
 use work::Kept;
@@ -71,10 +70,10 @@ impl Keeper {
         let promise = register.promise();
         let states: Vec<_> = leases.iter().map(|lease| State::new(&lease.config, promise.clone())).collect();
         let in_child = states.iter().map(State::stopped).collect();
-        let shared = (&register as &dyn Any).downcast_ref::<SharedRegister>();
-        let thread = shared.and_then(SharedRegister::thread).unwrap_or_default();
-        let (background, owner) = Background::in_thread(thread.sleeper(), states);
-        thread.add(Box::new(Kept::new(register, clock, space, creates_missing, leases, owner)))?;
+        let (background, owner) = Background::new(states);
+        let kept = Kept::new(register, clock, space, creates_missing, leases, owner);
+        // Nobody joins it: to drop the handle in a forked child would be wrong.
+        std::thread::Builder::new().name("imid-lease".into()).spawn(move || kept.run())?;
         Ok(Self { background, in_child })
     }
 
@@ -82,7 +81,7 @@ impl Keeper {
     #[cfg(test)]
     pub(crate) fn without_thread(states: Vec<State>) -> (Self, KeeperOwner) {
         let in_child = states.iter().map(State::stopped).collect();
-        let (background, owner) = Background::in_thread(std::sync::Arc::default(), states);
+        let (background, owner) = Background::new(states);
         (Self { background, in_child }, owner)
     }
 

@@ -63,8 +63,7 @@
 //!
 //! [`Status::promise`] says whether a register is strong.
 //!
-//! A register of a server has one connection. Clones of one [`register::SharedRegister`] give several leases of a process the
-//! same connection and thread.
+//! Each lease has its own thread, and its register of a server its own connection.
 //!
 //! The feature `tls-ring` or `tls-aws-lc-rs` encrypts connections, as does `tls` in a program that installs a rustls crypto
 //! provider. The store's URL says how: [`register::open_url`].
@@ -94,8 +93,6 @@ mod changes;
 mod background;
 
 mod engine;
-
-mod keeper_thread;
 
 pub mod admin;
 

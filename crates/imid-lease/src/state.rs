@@ -151,7 +151,7 @@ impl State {
         Some(match (&self.stopped, self.status.phase, &self.status.last_error) {
             (Some(stopped), ..) => stopped.into(),
             (_, Phase::Seeking, _) if let Start::ClocksDiffer(store_ahead_ms) = self.start => {
-                LeaseKind::ClocksDiffer { store_ahead_ms, retry_after }
+                LeaseKind::ClocksDiffer { store_ahead_s: (store_ahead_ms / 1_000).try_into().unwrap_or(i32::MAX) }
             }
             (_, Phase::Seeking, _) if self.start != Start::Answered => LeaseKind::Opening { retry_after },
             (_, Phase::Seeking, None) if self.far_ahead.is_some() && self.can_accept_lead => {
@@ -177,7 +177,7 @@ impl State {
             (Some(Stopped::Undescribed { key }), _) => OpenKind::Undescribed(key.clone()),
             (Some(Stopped::Closed), _) => OpenKind::Closed,
             (None, _) if let Start::ClocksDiffer(store_ahead_ms) = self.start => {
-                OpenKind::ClocksDiffer { store_ahead_ms }
+                OpenKind::ClocksDiffer { store_ahead_s: store_ahead_ms / 1_000 }
             }
             (None, Some(cause)) if self.is_refused => OpenKind::Refused(cause.clone()),
             (None, Some(cause)) => OpenKind::Silent { waited, cause: cause.clone() },
@@ -285,11 +285,11 @@ mod tests {
         let opening = Some(LeaseKind::Opening { retry_after });
         let is_silent = Some(LeaseKind::Silent { retry_after });
         let no_lane = |ms| Some(LeaseKind::NoLane { retry_after: wait(ms) });
-        let differ = Some(LeaseKind::ClocksDiffer { store_ahead_ms: -9, retry_after });
+        let differ = Some(LeaseKind::ClocksDiffer { store_ahead_s: -9 });
         let (clock, worker_clock) = (LeaseKind::Clock { retry_after }, LeaseKind::WorkerClock { retry_after });
         for (kind, phase, start, error, far_ahead, time_out_ms, expected) in [
             (&lanes, Phase::Seeking, Start::Asking, None, None, None, opening),
-            (&lanes, Phase::Seeking, Start::ClocksDiffer(-9), silent, far, None, differ),
+            (&lanes, Phase::Seeking, Start::ClocksDiffer(-9_000), silent, far, None, differ),
             (&lanes, Phase::Seeking, Start::Answered, None, far, None, Some(clock)),
             (&workers, Phase::Seeking, Start::Answered, None, far, None, Some(worker_clock)),
             (&lanes, Phase::Seeking, Start::Answered, silent, far, None, is_silent),

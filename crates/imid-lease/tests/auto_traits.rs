@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use imid::clock::TickClock;
-use imid_lease::register::{FileRegister, SharedRegister};
+use imid_lease::register::FileRegister;
 use imid_lease::{LaneOptions, LeaseError, LeasedGenerator, OpenError, Register, RegisterError, Status};
 
 fn sent<T: Send + Unpin + Debug + 'static>() {}
@@ -19,7 +19,6 @@ fn a_lease_can_be_shared_and_a_register_can_be_sent() {
     shared::<LaneOptions<TickClock, 64>>();
     shared::<Status>();
     sent::<FileRegister>();
-    sent::<SharedRegister>();
     error::<OpenError>();
     error::<RegisterError>();
 }

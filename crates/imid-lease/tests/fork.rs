@@ -17,19 +17,20 @@ fn main() {
 
 #[cfg(unix)]
 mod unix {
+    #[cfg(feature = "worker-ids")]
+    use std::collections::BTreeSet;
     use std::io::{Read, Write, pipe};
     #[cfg(feature = "worker-ids")]
     use std::process::Command;
     use std::process::exit;
-    use std::sync::mpsc::{Receiver, Sender, channel};
     use std::thread;
     use std::time::{Duration, Instant};
 
     use imid::{MessageId, SessionTag, SessionType};
-    use imid_lease::register::{FileRegister, MemoryRegister, SharedRegister};
+    use imid_lease::register::{FileRegister, MemoryRegister};
     #[cfg(feature = "worker-ids")]
     use imid_lease::worker_ids::{WorkerIds, WorkerOptions};
-    use imid_lease::{LaneOptions, LeasedGenerator, Phase, Promise, Register, RegisterError};
+    use imid_lease::{LaneOptions, LeasedGenerator, Phase};
     #[cfg(feature = "worker-ids")]
     use imid_snowflake::Preset;
     use libtest_mimic::{Arguments, Trial};
@@ -57,13 +58,9 @@ mod unix {
                 child_keeps_no_lock();
                 Ok(())
             }),
-            Trial::test("a_child_does_not_wait_for_a_call_of_a_shared_register", || {
-                child_does_not_wait_for_a_call();
-                Ok(())
-            }),
             #[cfg(feature = "worker-ids")]
-            Trial::test("holders_that_share_a_register_have_one_connection_to_postgresql_in_each_process", || {
-                holders_have_one_connection();
+            Trial::test("holders_have_a_connection_to_postgresql_each_in_each_process", || {
+                holders_have_a_connection_each();
                 Ok(())
             }),
             Trial::test("no_id_comes_twice_after_a_kill", || {
@@ -91,77 +88,18 @@ mod unix {
         }
     }
 
-    /// A register whose reads wait.
-    struct Waiting {
-        begun: Sender<()>,
-        end: Receiver<()>,
-    }
-
-    impl Register for Waiting {
-        fn read(&mut self, _: &str) -> Result<Option<String>, RegisterError> {
-            self.begun.send(()).unwrap();
-            self.end.recv().unwrap();
-            Ok(None)
-        }
-
-        fn list(&mut self, _: &str) -> Result<Vec<(String, String)>, RegisterError> {
-            Ok(Vec::new())
-        }
-
-        fn compare_and_set(&mut self, _: &str, _: Option<&str>, _: &str) -> Result<bool, RegisterError> {
-            Ok(true)
-        }
-
-        fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
-            Ok(None)
-        }
-
-        fn creates_missing_spaces(&self) -> bool {
-            true
-        }
-
-        fn promise(&self) -> Promise {
-            Promise::Strong
-        }
-    }
-
-    fn child_does_not_wait_for_a_call() {
-        let ((begun, has_begun), (end, ends)) = (channel(), channel());
-        let mut shared = SharedRegister::new(Waiting { begun, end: ends });
-        let mut other = shared.clone();
-        let call = thread::spawn(move || other.read("a"));
-        has_begun.recv().unwrap();
-        in_child(|| {
-            let expected = "Waiting: the parent process opened this register; a forked child must open its own";
-            let is_refused = |error: Option<RegisterError>| error.is_some_and(|error| error.to_string() == expected);
-            let is_all_refused = is_refused(shared.read("a").err())
-                && is_refused(shared.list("a").err())
-                && is_refused(shared.compare_and_set("a", None, "1").err())
-                && is_refused(shared.now_ms().err())
-                && shared.promise() != Promise::Strong
-                && shared.name() == "Waiting";
-            drop(shared.clone());
-            // It starts a thread, whose calls are errors.
-            let opened = LeasedGenerator::open(shared.clone(), LaneOptions::new().lane_bits(0)).unwrap();
-            is_all_refused && opened.wait_until_open(Duration::from_millis(100)).is_err()
-        });
-        end.send(()).unwrap();
-        assert_eq!(call.join().unwrap().unwrap(), None);
-        assert_eq!(shared.promise(), Promise::Strong);
-    }
-
     #[cfg(feature = "worker-ids")]
     const LONG: Duration = Duration::from_secs(60);
 
-    /// Opens a lease and worker IDs on one register.
+    /// Opens a lease and worker IDs, each with a connection.
     #[cfg(feature = "worker-ids")]
     fn open_all(url: &str, space: &str, holder: &str) -> (LeasedGenerator, WorkerIds) {
-        let register = SharedRegister::new(imid_lease::register::open_url(url, LONG).unwrap());
-        let options = LaneOptions::new().space(format!("{space}-lanes")).holder(holder);
-        let ids = LeasedGenerator::open(register.clone(), options).unwrap();
+        let register = || imid_lease::register::open_url(url, LONG).unwrap();
+        let options = LaneOptions::new().create_missing().space(format!("{space}-lanes")).holder(holder);
+        let ids = LeasedGenerator::open(register(), options).unwrap();
         ids.wait_until_open(LONG).unwrap();
         let options = WorkerOptions::new(Preset::TWITTER).space(format!("{space}-workers")).holder(holder).spares(3);
-        let workers = WorkerIds::open(register.clone(), options).unwrap();
+        let workers = WorkerIds::open(register(), options).unwrap();
         while workers.status().iter().any(|worker| worker.phase != Phase::Holding) {
             thread::sleep(Duration::from_millis(5));
         }
@@ -169,8 +107,8 @@ mod unix {
     }
 
     #[cfg(feature = "worker-ids")]
-    fn holders_have_one_connection() {
-        const NAME: &str = "fork::holders_that_share_a_register_have_one_connection_to_postgresql_in_each_process";
+    fn holders_have_a_connection_each() {
+        const NAME: &str = "fork::holders_have_a_connection_to_postgresql_each_in_each_process";
         let Ok(url) = std::env::var("IMID_POSTGRES_URL") else {
             return skip::skip(NAME, "expected IMID_POSTGRES_URL, found none (see ci/services.sh)");
         };
@@ -193,7 +131,9 @@ mod unix {
         };
         let (ids, workers) = open_all(&url, &name, &name);
         let alone = connections();
-        assert_eq!(alone.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>(), [format!("imid-lease/{name}")]);
+        let names = |found: &[(String, String)]| found.iter().map(|(_, name)| name.clone()).collect::<BTreeSet<_>>();
+        let expected = |name: &str| [format!("imid-lease/{name}"), format!("imid-lease/{name}.0")];
+        assert_eq!((names(&alone), alone.len()), (expected(&name).into(), 2));
 
         let ((mut has_opened, mut opened), (mut ends, mut end)) = (pipe().unwrap(), pipe().unwrap());
         // SAFETY: the other threads of this process sleep, or wait for an answer of the server. The child uses nothing of theirs.
@@ -212,8 +152,8 @@ mod unix {
                 let mut is_right = [0];
                 has_opened.read_exact(&mut is_right).unwrap();
                 assert_eq!(is_right, [1]);
-                let names = connections().into_iter().map(|(_, name)| name).collect::<Vec<_>>();
-                assert_eq!(names, [format!("imid-lease/{name}"), format!("imid-lease/{name}-child")]);
+                let all = expected(&name).into_iter().chain(expected(&format!("{name}-child"))).collect();
+                assert_eq!(names(&connections()), all);
                 end.write_all(&[1]).unwrap();
                 assert_eq!(waitpid(child, None).unwrap(), WaitStatus::Exited(child, 0));
             }
@@ -225,7 +165,7 @@ mod unix {
         }
         ids.generate(room()).unwrap();
         assert!(ids.close_within(LONG));
-        assert_eq!(connections(), alone, "the worker IDs still have it");
+        assert_eq!(names(&connections()), [format!("imid-lease/{name}.0")].into(), "the worker IDs have their own");
         workers.close();
     }
 

@@ -5,31 +5,22 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use imid_lease::register::{DEFAULT_TIME_LIMIT, SharedRegister, open_url};
+use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
 use imid_lease::{LaneOptions, LeasedGenerator, Phase};
 
 use crate::counting::{Counting, Counts};
 use crate::{Failure, room};
 
 /// Prints each change of how many hold a lane, can mint, and have lost one, for this time, and the calls until then.
-/// With `is_shared` all leases have one connection, and a space of their own.
-pub(crate) fn run(url: &str, count: &str, bits: &str, seconds: &str, is_shared: bool) -> Result<(), Failure> {
+pub(crate) fn run(url: &str, count: &str, bits: &str, seconds: &str) -> Result<(), Failure> {
     let (count, bits): (usize, u32) = (count.parse()?, bits.parse()?);
     let end = Duration::from_secs(seconds.parse()?);
     let begun = Instant::now();
     let counts = Arc::<Counts>::default();
     let open =
         || Ok::<_, Failure>(Counting { register: open_url(url, DEFAULT_TIME_LIMIT)?, counts: Arc::clone(&counts) });
-    let shared = is_shared.then(|| open().map(SharedRegister::new)).transpose()?;
-    let leases: Result<Vec<_>, Failure> = (0..count)
-        .map(|_| {
-            let options = LaneOptions::new().create_missing().lane_bits(bits);
-            Ok(match &shared {
-                Some(shared) => LeasedGenerator::open(shared.clone(), options.space("shared"))?,
-                None => LeasedGenerator::open(open()?, options)?,
-            })
-        })
-        .collect();
+    let options = || LaneOptions::new().create_missing().lane_bits(bits);
+    let leases: Result<Vec<_>, Failure> = (0..count).map(|_| Ok(LeasedGenerator::open(open()?, options())?)).collect();
     let leases = leases?;
     let mut before = None;
     while begun.elapsed() < end {

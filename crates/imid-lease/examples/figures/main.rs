@@ -4,16 +4,13 @@
 //! figures take-over URL   the time until a lane that was given back, or whose holder was killed, mints again
 //! figures writes URL      how often a lane is written
 //! figures idle URL        what a lane costs that is not used
-//! figures share           leases that share a register whose calls are slow
 //! figures fleet URL PROCESSES BITS SECONDS  many processes with a connection each; crates/imid-lease/fleets.sh runs it
-//! figures fleet-shared URL LEASES BITS SECONDS  many leases with one connection
 //! figures hold URL SPACE  takes the only lane of a space, says so, and waits to be killed
 //! ```
 
 mod counting;
 mod fleet;
 mod idle;
-mod share;
 mod take_over;
 mod writes;
 
@@ -33,11 +30,9 @@ fn main() -> ExitCode {
         ["take-over", url] => take_over::run(url),
         ["writes", url] => writes::run(url),
         ["idle", url] => idle::run(url),
-        ["share"] => share::run(),
-        ["fleet", url, count, bits, seconds] => fleet::run(url, count, bits, seconds, false),
-        ["fleet-shared", url, count, bits, seconds] => fleet::run(url, count, bits, seconds, true),
+        ["fleet", url, count, bits, seconds] => fleet::run(url, count, bits, seconds),
         ["hold", url, space] => take_over::hold(url, space),
-        _ => Err("expected take-over URL, writes URL, idle URL, share, or fleet URL PROCESSES BITS SECONDS".into()),
+        _ => Err("expected take-over URL, writes URL, idle URL, or fleet URL PROCESSES BITS SECONDS".into()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -28,7 +28,6 @@ use listing::Found;
 pub(crate) use listing::Listing;
 pub use messages::Phase;
 pub(crate) use messages::{Action, Config, FarAhead, Grant, Moment, Outcome, Reply, Silence, Stopped};
-pub(crate) use seek::FRESH_MS;
 
 /// The least time between two attempts to write.
 pub(crate) const MIN_GAP_MS: u64 = 100;

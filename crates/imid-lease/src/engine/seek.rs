@@ -26,9 +26,6 @@ const MANY_LANES: u64 = 128;
 /// The longest wait after a lost race, for the first time. Others are faster, so there are lanes.
 const RACE_MS: u64 = 1_000;
 
-/// For how long after a list a lane without a record is taken as if the list had just come. The answer could be as late as that.
-pub(crate) const FRESH_MS: u64 = 1_000;
-
 /// Returns the least wait between two lists of a space.
 fn first_wait_ms(space: &Space) -> u64 {
     (FIRST_WAIT_MS * u64::from(space.lane_count())).max(POLL_MS)
@@ -102,15 +99,6 @@ impl Engine {
         // Those who have waited for the same lanes do not all try at the same moment.
         self.pause_ms = jittered(self.random.rotate_left(32), lanes.min(RACE_MS) / 2);
         self.step = Step::Choose;
-    }
-
-    /// Takes into account that a record was written after it was listed.
-    pub(crate) fn note_written(&mut self, key: &str) {
-        let era = self.meta.as_ref().map_or(0, |meta| meta.era);
-        let lane = self.config.space.lane_of(key, era).map(usize::from);
-        if let Some(seen) = lane.and_then(|lane| self.seen.get_mut(lane)) {
-            seen.is_stale = true;
-        }
     }
 
     /// Returns a wait that doubles each time.

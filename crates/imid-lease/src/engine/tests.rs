@@ -28,7 +28,7 @@ fn list_of(meta: &str, era: u32, lanes: &[String]) -> Reply {
     let record = |(lane, fields)| (format!("lanes/{era}/{lane:05}"), format!("imid-lease/1 lane {fields}"));
     let mut records: Vec<_> = lanes.iter().enumerate().map(record).collect();
     records.push(("lanes/meta".into(), meta.into()));
-    Reply::Listed(Ok(Listing::new(records, &Listing::default())))
+    Reply::Listed(Ok(Listing::new(records)))
 }
 
 /// Loses the race for the lane that the engine tries, and returns the key of its record.

@@ -8,8 +8,7 @@ use imid::clock::ClockError;
 use super::*;
 use crate::changes::lock;
 use crate::clock::{SCRIPTED_MS, monotonic_ms};
-use crate::engine::{Listing, Stopped};
-use crate::keeper_thread::{Job, Listed, Next};
+use crate::engine::Stopped;
 use crate::options::TrustedClock;
 use crate::record::{LaneRecord, Name};
 use crate::register::{MemoryRegister, Promise, RegisterError};
@@ -31,6 +30,7 @@ struct Script {
     time_fails: AtomicBool,
     time_takes_ms: AtomicU64,
     is_permanent: AtomicBool,
+    writes_panic: AtomicBool,
 }
 
 impl Script {
@@ -77,6 +77,7 @@ impl Register for ScriptedRegister {
 
     fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
         self.1.say(format!("write {key}"));
+        assert!(!self.1.writes_panic.load(Ordering::Relaxed), "on purpose");
         self.0.compare_and_set(key, seen, value).map_err(self.refused())
     }
 
@@ -151,28 +152,21 @@ impl Stage {
         };
         let leases: Vec<_> = names.iter().map(lease).collect();
         let states = leases.iter().map(|lease| State::new(&lease.config, Promise::Strong)).collect();
-        let (background, owner) = Background::in_thread(Arc::default(), states);
+        let (background, owner) = Background::new(states);
         let register = ScriptedRegister(memory.clone(), Arc::clone(&script));
         let clock = BelievedClock::new(ScriptedClock(Arc::clone(&script)), SKEW_MS, trusted);
         let kept = Kept::new(register, clock, space, false, leases, owner);
         Self { script, memory: memory.clone(), background, kept }
     }
 
-    /// Works until it sleeps or ends, as the thread does for one keeper.
-    fn work(&mut self) -> Next {
-        loop {
-            let next = self.kept.proceed();
-            if next != Next::List {
-                return next;
-            }
-            let records = self.kept.list(&Listing::default());
-            self.kept.take_list(&Listed { answered_ms: monotonic_ms(), records });
-        }
+    /// Works until it sleeps or ends.
+    fn work(&mut self) -> Option<u64> {
+        self.kept.proceed()
     }
 
     /// Works until this time.
     fn run_until(&mut self, end_ms: u64) {
-        while let Next::Sleep { until_ms, .. } = self.work()
+        while let Some(until_ms) = self.work()
             && until_ms <= end_ms
         {
             assert!(until_ms > monotonic_ms(), "it does not sleep");
@@ -218,11 +212,8 @@ const START: [&str; 11] = [
 #[test]
 fn a_start_and_an_idle_lease_make_few_calls() {
     let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
-    assert_eq!(keeper.work(), Next::Sleep { until_ms: 1_000 + HORIZON_MS / 4, is_seeking: false });
+    assert_eq!(keeper.work(), Some(1_000 + HORIZON_MS / 4));
     assert_eq!(keeper.done(), START);
-    assert_eq!(keeper.kept.take_written(), ["lanes/1/00000"]);
-    assert_eq!(keeper.kept.take_written(), [""; 0]);
-    assert_eq!(keeper.kept.prefix(), "lanes/");
     keeper.run_until(1_000 + 600_000);
     // Every quarter of the horizon, and every 10 s.
     let counts = keeper.counts(["write lanes/1/00000", "raise", "time", "list", "read register", "seal", "start 0"]);
@@ -262,10 +253,7 @@ fn the_state_says_what_was_found_and_granted() {
     // A third one finds no lane, and says when the next one can be taken.
     let mut third = Stage::new(&memory, 1, &["c"]);
     let next = third.work();
-    assert!(
-        matches!(next, Next::Sleep { is_seeking: true, until_ms } if (1_037..=1_075).contains(&until_ms)),
-        "{next:?}"
-    );
+    assert!(next.is_some_and(|until_ms| (1_037..=1_075).contains(&until_ms)), "{next:?}");
     let state = third.state();
     assert_eq!((state.status.phase, state.status.held_lanes), (Phase::Seeking, Some(2)));
     assert_eq!(state.next_time_out_ms, Some(1_000 + HORIZON_MS));
@@ -371,7 +359,7 @@ fn an_error_is_shown_until_an_answer_and_one_that_lasts_is_told_apart() {
     let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
     keeper.memory.set_down(true);
     let next = keeper.work();
-    assert!(matches!(next, Next::Sleep { is_seeking: true, .. }), "{next:?}");
+    assert!(next.is_some(), "{next:?}");
     assert_eq!(keeper.done(), ["list"], "a store that is away is tried once at a time");
     let state = keeper.state();
     assert_eq!((state.start, state.is_refused), (Start::Asking, false));
@@ -395,12 +383,28 @@ fn an_error_is_shown_until_an_answer_and_one_that_lasts_is_told_apart() {
 }
 
 #[test]
+fn a_call_that_panics_has_no_answer_and_the_lease_goes_on() {
+    let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
+    keeper.work();
+    keeper.script.writes_panic.store(true, Ordering::Relaxed);
+    keeper.run_until(3_500);
+    keeper.work();
+    let status = keeper.state().status;
+    assert_eq!((status.phase, status.last_error.as_deref()), (Phase::Holding, Some("the call has panicked")));
+    keeper.script.writes_panic.store(false, Ordering::Relaxed);
+    keeper.run_until(10_000);
+    let status = keeper.state().status;
+    assert_eq!((status.phase, status.last_error), (Phase::Holding, None));
+    assert!(status.renewals > 1, "{}", status.renewals);
+}
+
+#[test]
 fn a_close_gives_the_lane_back_and_ends() {
     let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
     keeper.work();
     keeper.done();
     keeper.background.end();
-    assert_eq!(keeper.work(), Next::End);
+    assert_eq!(keeper.work(), None);
     assert_eq!(keeper.done(), ["seal", "write lanes/1/00000"]);
     let state = keeper.state();
     assert_eq!((state.status.phase, state.stopped), (Phase::Stopped, Some(Stopped::Closed)));
@@ -416,7 +420,7 @@ fn a_close_makes_no_call_after_one_that_has_failed() {
     keeper.done();
     keeper.background.end();
     keeper.memory.set_down(true);
-    assert_eq!(keeper.work(), Next::End);
+    assert_eq!(keeper.work(), None);
     let done = keeper.done();
     let calls = done.iter().filter(|done| !done.starts_with("seal")).count();
     assert_eq!((calls, done.len()), (1, 3), "{done:?}");
@@ -429,7 +433,7 @@ fn a_close_makes_no_call_after_one_that_has_failed() {
 fn a_close_before_the_first_lane_makes_no_call() {
     let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
     keeper.background.end();
-    assert_eq!(keeper.work(), Next::End);
+    assert_eq!(keeper.work(), None);
     assert_eq!(keeper.done(), ["seal"]);
     assert!(keeper.state().is_given_back);
 }
@@ -445,7 +449,7 @@ fn the_end_says_that_all_leases_have_stopped_and_which_lanes_are_held() {
         keeper.work();
         assert_eq!(keeper.state().status.phase, phase);
         let count = keeper.background.changes().count();
-        keeper.kept.end(panic.map(|panic| Box::new(panic) as Box<dyn Any + Send>));
+        keeper.kept.end(panic.map(|panic| Box::new(panic) as Box<dyn std::any::Any + Send>));
         let state = keeper.state();
         assert_eq!((state.status.phase, state.stopped), (Phase::Stopped, Some(Stopped::Closed)));
         assert!(!state.is_given_back, "a write may be under way");
@@ -457,8 +461,7 @@ fn the_end_says_that_all_leases_have_stopped_and_which_lanes_are_held() {
 #[test]
 fn leases_of_one_keeper_take_turns_and_end_together() {
     let mut keeper = Stage::new(&MemoryRegister::new(), 1, &["a", "b", "c"]);
-    let Next::Sleep { until_ms, is_seeking } = keeper.work() else { panic!("it has ended") };
-    assert!(is_seeking, "there are two lanes");
+    let Some(until_ms) = keeper.work() else { panic!("it has ended") };
     let phases: Vec<_> = keeper.states().iter().map(|state| state.status.phase).collect();
     assert_eq!(phases, [Phase::Holding, Phase::Holding, Phase::Seeking]);
     assert_eq!(until_ms, keeper.states().iter().map(|state| state.next_ms).min().unwrap());
@@ -467,7 +470,7 @@ fn leases_of_one_keeper_take_turns_and_end_together() {
     let phases: Vec<_> = keeper.states().iter().map(|state| (state.status.phase, state.status.lost)).collect();
     assert_eq!(phases, [(Phase::Holding, 0), (Phase::Holding, 0), (Phase::Seeking, 0)]);
     keeper.background.end();
-    assert_eq!(keeper.work(), Next::End);
+    assert_eq!(keeper.work(), None);
     assert!(keeper.states().iter().all(|state| state.is_given_back));
 }
 
@@ -479,7 +482,7 @@ fn a_lane_that_was_lost_is_one_of_others() {
     let mut second = Stage::new(&keeper.memory, 0, &["b"]);
     second.run_until(3_500);
     assert_eq!(second.state().status.phase, Phase::Holding);
-    assert!(matches!(keeper.work(), Next::Sleep { is_seeking: true, .. }));
+    assert!(keeper.work().is_some());
     let state = keeper.state();
     assert_eq!((state.status.phase, state.status.lost, state.is_given_back), (Phase::Lost, 1, true));
     assert_eq!(state.status.held_lanes, Some(1));
@@ -487,11 +490,6 @@ fn a_lane_that_was_lost_is_one_of_others() {
 
 #[test]
 fn a_wake_is_taken_once() {
-    let mut stage = Stage::new(&MemoryRegister::new(), 0, &["a"]);
-    assert!(!stage.kept.take_wake());
-    stage.background.wake();
-    assert!(stage.kept.take_wake());
-    assert!(!stage.kept.take_wake());
     let (keeper, owner) = Keeper::without_thread(Vec::new());
     keeper.wake();
     assert!(owner.take_wake());

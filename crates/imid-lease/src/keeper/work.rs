@@ -1,6 +1,8 @@
 //! What the thread of a keeper does: it drives engines over a register.
 
 use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use imid::clock::Clock;
 
@@ -10,7 +12,6 @@ use crate::background::{Backoff, FIRST_WAIT_MS, LONGEST_WAIT_MS};
 use crate::clock::{BelievedClock, monotonic_ms};
 use crate::engine::{self, Action, Engine, Listing, Moment, Outcome, Phase, Reply, Silence, Stopped};
 use crate::identity::Identity;
-use crate::keeper_thread::{Job, ListError, Listed, Next};
 use crate::register::{Register, RegisterError, call_for};
 use crate::space::Space;
 use crate::state::Start;
@@ -52,7 +53,14 @@ impl<R: Register> Store<R> {
         if self.gives_up {
             return Err(Silence);
         }
-        let result = telemetry::call(&mut self.register, name, key, call);
+        // A register can be the application's. A call that panics has no answer, and the lease goes on.
+        let result = telemetry::call(&mut self.register, name, key, |register| {
+            catch_unwind(AssertUnwindSafe(|| call(register))).unwrap_or_else(|panic| {
+                // Not dropped, because that can also panic.
+                std::mem::forget(panic);
+                Err(RegisterError::new("the call has panicked"))
+            })
+        });
         let error = result.as_ref().err().map(|error| (format!("{error:#}"), error.is_permanent()));
         self.note(owner, error);
         result.map_err(|_| Silence)
@@ -83,12 +91,7 @@ struct Work<R, C> {
     creates_missing: bool,
     creation: Backoff,
     identity: Identity,
-    /// The lease whose turn it is, and when the first one of those before it wants to continue.
-    turn: usize,
-    next_ms: Option<u64>,
     has_begun: bool,
-    /// The keys that were written.
-    written: Vec<String>,
 }
 
 /// The work for a keeper, and the keeper's end. The end is announced when this is dropped: after the register.
@@ -110,41 +113,30 @@ impl<R: Register, C: Clock> Kept<R, C> {
     }
 }
 
-impl<R: Register, C: Clock + Send + Sync> Job for Kept<R, C> {
-    fn proceed(&mut self) -> Next {
-        self.work.proceed(&self.owner)
-    }
-
-    fn prefix(&self) -> String {
-        self.work.space.prefix()
-    }
-
-    fn list(&mut self, before: &Listing) -> Result<Listing, ListError> {
-        let prefix = self.prefix();
-        let listed = telemetry::call(&mut self.work.store.register, "list", &prefix, |register| register.list(&prefix));
-        let error = |error: RegisterError| ListError { text: format!("{error:#}"), is_permanent: error.is_permanent() };
-        listed.map(|records| Listing::new(records, before)).map_err(error)
-    }
-
-    fn take_list(&mut self, listed: &Listed) {
-        self.work.take_list(listed, &self.owner);
-    }
-
-    fn take_written(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.work.written)
-    }
-
-    fn note_written(&mut self, key: &str) {
-        for running in &mut self.work.leases {
-            running.engine.note_written(key);
+impl<R: Register, C: Clock> Kept<R, C> {
+    /// What the thread does, until all leases have ended.
+    pub(super) fn run(mut self) {
+        let ran = catch_unwind(AssertUnwindSafe(|| {
+            while let Some(until_ms) = self.proceed() {
+                self.owner.sleep(Duration::from_millis(until_ms.saturating_sub(monotonic_ms())));
+            }
+        }));
+        // Its observers and its register are foreign code.
+        let ended = catch_unwind(AssertUnwindSafe(move || {
+            self.end(ran.err());
+            drop(self);
+        }));
+        if let Err(panic) = ended {
+            // Not dropped, because that can also panic.
+            std::mem::forget(panic);
         }
     }
 
-    fn take_wake(&mut self) -> bool {
-        self.owner.take_wake()
+    pub(super) fn proceed(&mut self) -> Option<u64> {
+        self.work.proceed(&self.owner)
     }
 
-    fn end(&mut self, panic: Option<Box<dyn Any + Send>>) {
+    pub(super) fn end(&mut self, panic: Option<Box<dyn Any + Send>>) {
         self.work.end(&self.owner, panic);
     }
 }
@@ -169,10 +161,7 @@ impl<R: Register, C: Clock> Work<R, C> {
             creation: Backoff::default(),
             space,
             identity: Identity::default(),
-            turn: 0,
-            next_ms: None,
             has_begun: false,
-            written: Vec::new(),
         }
     }
 
@@ -207,24 +196,13 @@ impl<R: Register, C: Clock> Work<R, C> {
         }
     }
 
-    /// Lets each lease continue in turn, until one wants a list or all sleep.
-    fn proceed(&mut self, owner: &KeeperOwner) -> Next {
+    /// Lets each lease continue in turn. Returns the monotonic time at which the first one wants to continue; `None` if all have ended.
+    fn proceed(&mut self, owner: &KeeperOwner) -> Option<u64> {
         if !std::mem::replace(&mut self.has_begun, true) {
             self.begin(owner);
         }
-        while self.turn < self.leases.len() {
-            match self.drive(self.turn, owner) {
-                Next::List => return Next::List,
-                Next::Sleep { until_ms, .. } => {
-                    self.next_ms = Some(self.next_ms.map_or(until_ms, |next| next.min(until_ms)));
-                }
-                Next::End => {}
-            }
-            self.turn += 1;
-        }
-        self.turn = 0;
-        let is_seeking = self.leases.iter().any(|it| matches!(it.engine.phase(), Phase::Seeking | Phase::Lost));
-        self.next_ms.take().map_or(Next::End, |until_ms| Next::Sleep { until_ms, is_seeking })
+        let times: Vec<_> = (0..self.leases.len()).filter_map(|lease| self.drive(lease, owner)).collect();
+        times.into_iter().min()
     }
 
     fn begin(&mut self, owner: &KeeperOwner) {
@@ -239,26 +217,16 @@ impl<R: Register, C: Clock> Work<R, C> {
         }
     }
 
-    /// Takes the list that a lease has wanted.
-    fn take_list(&mut self, listed: &Listed, owner: &KeeperOwner) {
-        let error = listed.records.as_ref().err().map(|error| (error.text.clone(), error.is_permanent));
-        self.store.note(owner, error);
-        let at = Moment { mono_ms: listed.answered_ms, ..self.moment(self.turn) };
-        // The time of the answer: what was done since is not in the list.
-        let listed = listed.records.clone().map_err(|_| Silence);
-        self.leases[self.turn].engine.reply(at, Reply::Listed(listed));
-    }
-
-    /// Does what an engine asks for until it sleeps, wants a list or is done.
-    fn drive(&mut self, lease: usize, owner: &KeeperOwner) -> Next {
+    /// Does what an engine asks for until it sleeps or is done. Returns the monotonic time at which it wants to continue.
+    fn drive(&mut self, lease: usize, owner: &KeeperOwner) -> Option<u64> {
         loop {
             // Looked at before each call, so that the end begins after the call that is under way.
             let is_closing = owner.is_closing();
             if is_closing {
                 self.leases[lease].engine.close();
             } else if !self.leases[lease].engine.starts() {
-                if let Some(next) = self.create_missing(lease, owner) {
-                    return next;
+                if let Some(until_ms) = self.create_missing(lease, owner) {
+                    return Some(until_ms);
                 }
                 // Between the seal of a generator and the start of the next one, callers wait for this thread. So it runs
                 // no foreign code then that may be a caller: no register, no subscriber, no recorder.
@@ -266,15 +234,15 @@ impl<R: Register, C: Clock> Work<R, C> {
                 if self.store.is_answered && self.store.last_error.is_none() {
                     self.ask_time();
                 }
-                if let Some(next) = self.wait_for_clocks(owner) {
-                    return next;
+                if let Some(until_ms) = self.wait_for_clocks(owner) {
+                    return Some(until_ms);
                 }
             }
             let at = self.moment(lease);
             let Ok(random) = crate::record::random_bits() else {
                 // Without random numbers nothing can be written. The generators stop at their ceilings.
                 self.store.last_error = Some("the system has no random numbers".into());
-                return if is_closing { Next::End } else { Next::sleep(at.mono_ms + FIRST_WAIT_MS) };
+                return (!is_closing).then_some(at.mono_ms + FIRST_WAIT_MS);
             };
             let running = &mut self.leases[lease];
             let grant = running.engine.grant().filter(|_| running.engine.phase() == Phase::Holding);
@@ -286,15 +254,18 @@ impl<R: Register, C: Clock> Work<R, C> {
                     self.look_around(at, owner);
                     self.publish(lease, owner);
                     self.leases[lease].told.tell();
-                    return Next::sleep(until_ms);
+                    return Some(until_ms);
                 }
                 Action::Done | Action::Wait => {
                     self.publish(lease, owner);
                     self.leases[lease].told.tell();
-                    return Next::End;
+                    return None;
                 }
-                Action::List if self.store.gives_up => Reply::Listed(Err(Silence)),
-                Action::List => return Next::List,
+                Action::List => {
+                    let prefix = self.space.prefix();
+                    let listed = self.store.call(owner, "list", &prefix, |register| register.list(&prefix));
+                    Reply::Listed(listed.map(Listing::new))
+                }
                 Action::Read { key } => {
                     Reply::Read(self.store.call(owner, "read", &key, |register| register.read(&key)))
                 }
@@ -306,7 +277,6 @@ impl<R: Register, C: Clock> Work<R, C> {
                         Ok(false) => Outcome::Conflict,
                         Err(Silence) => Outcome::Unknown,
                     };
-                    self.written.push(key);
                     Reply::Written { attempt, outcome }
                 }
                 Action::Seal => {
@@ -339,8 +309,8 @@ impl<R: Register, C: Clock> Work<R, C> {
         }
     }
 
-    /// Creates the space, if there is none and that is wanted. Returns how long to wait after a failure.
-    fn create_missing(&mut self, lease: usize, owner: &KeeperOwner) -> Option<Next> {
+    /// Creates the space, if there is none and that is wanted. Returns until when to wait after a failure.
+    fn create_missing(&mut self, lease: usize, owner: &KeeperOwner) -> Option<u64> {
         if !self.creates_missing {
             return None;
         }
@@ -350,7 +320,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         self.creation.note(created.is_ok());
         created.err().map(|Silence| {
             self.publish(lease, owner);
-            Next::Sleep { until_ms: monotonic_ms() + self.creation.wait_ms(LONGEST_WAIT_MS), is_seeking: true }
+            monotonic_ms() + self.creation.wait_ms(LONGEST_WAIT_MS)
         })
     }
 
@@ -364,15 +334,13 @@ impl<R: Register, C: Clock> Work<R, C> {
 
     /// Looks at what the status shows and no engine needs, if the store answers.
     fn look_around(&mut self, at: Moment, owner: &KeeperOwner) {
-        if self.store.is_answered && self.store.last_error.is_none() {
-            if !owner.is_closing() {
-                self.identity.look(at.mono_ms, &mut self.store.register);
-            }
+        if self.store.is_answered && self.store.last_error.is_none() && !owner.is_closing() {
+            self.identity.look(at.mono_ms, &mut self.store.register);
         }
     }
 
-    /// Takes no lane while the store's clock and this one differ at the start. Returns what to do until they agree.
-    fn wait_for_clocks(&mut self, owner: &KeeperOwner) -> Option<Next> {
+    /// Takes no lane while the store's clock and this one differ at the start. Returns when to look again.
+    fn wait_for_clocks(&mut self, owner: &KeeperOwner) -> Option<u64> {
         let is_granted = self.leases.iter().any(|it| it.engine.grant().is_some());
         if self.is_clock_settled || !self.knows_store_time && !is_granted {
             return None;
@@ -393,7 +361,7 @@ impl<R: Register, C: Clock> Work<R, C> {
             let state = owner.state()[lease].clone();
             telemetry::record_lease(&state, || self.clock.believed_ms());
         }
-        Some(Next::sleep(until_ms))
+        Some(until_ms)
     }
 
     /// Asks the store for its time, if it is due.

@@ -19,7 +19,6 @@ mod query;
 mod redis;
 #[cfg(feature = "_tokio")]
 pub(crate) mod remote;
-mod shared;
 #[cfg(feature = "_server")]
 #[cfg_attr(not(feature = "tls"), allow(dead_code, unreachable_pub, reason = "a URL that needs it is refused"))]
 pub(crate) mod tls;
@@ -47,7 +46,6 @@ use crate::record::Name;
 
 #[cfg(feature = "redis")]
 pub use self::redis::RedisRegister;
-pub use self::shared::SharedRegister;
 pub use self::url::{open_url, open_url_read_only};
 #[cfg(feature = "zookeeper")]
 pub use self::zookeeper::ZookeeperRegister;
@@ -80,8 +78,7 @@ pub use tls::Tls;
 /// Each call returns within the adapter's time limit, or within up to five of them after calls that could not connect. After a
 /// broken connection, the next call reconnects.
 ///
-/// A server's register has one connection. [`SharedRegister`] shares it among several holders, whose calls then also wait for their
-/// turn.
+/// A server's register has one connection.
 pub trait Register: Send {
     /// Returns the value of a key, or `None` if there is no record.
     ///

@@ -75,7 +75,7 @@ impl Driver {
         let reply = match self.call.take().expect("a call") {
             Action::List if kind == "found" => {
                 let records = fields.chunks(2).map(|pair| (pair[0].into(), pair[1].into())).collect();
-                Reply::Listed(Ok(Listing::new(records, &Listing::default())))
+                Reply::Listed(Ok(Listing::new(records)))
             }
             Action::List => Reply::Listed(Err(Silence)),
             Action::Read { .. } if kind == "found" => Reply::Read(Ok(fields.first().map(|&text| text.into()))),

@@ -151,7 +151,7 @@ impl Fleet {
             Action::List => {
                 if !self.is_listed {
                     let records = self.records.iter().map(|(key, text)| (key.clone(), text.clone())).collect();
-                    self.listing = Listing::new(records, &self.listing);
+                    self.listing = Listing::new(records);
                     self.is_listed = true;
                 }
                 self.cost.lists += 1;

@@ -41,7 +41,7 @@ impl Store {
         match call {
             Action::List => {
                 let records = self.records.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
-                Reply::Listed(Ok(Listing::new(records, &Listing::default())))
+                Reply::Listed(Ok(Listing::new(records)))
             }
             Action::Read { key } => Reply::Read(Ok(self.records.get(key).cloned())),
             Action::Write { attempt, key, seen, value } => {

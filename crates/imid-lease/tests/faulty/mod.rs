@@ -142,6 +142,8 @@ impl Register for FaultyRegister {
     }
 
     fn promise(&self) -> Promise {
+        let panics = self.state().panics;
+        assert!(!panics, "on purpose");
         Promise::Strong
     }
 }

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use imid_lease::register::{DEFAULT_TIME_LIMIT, SharedRegister, open_url, open_url_read_only};
+use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url, open_url_read_only};
 use imid_lease::{LaneOptions, LeasedGenerator, Register, RegisterError};
 
 use crate::chain::chain;
@@ -276,12 +276,8 @@ pub(crate) fn name(store: &Store) {
         ids.wait_until_open(LONG).unwrap();
         ids
     };
-    let shared = SharedRegister::new(store.open());
-    let _third = lease(Box::new(shared.clone()), "named-3");
+    let _third = lease(store.open(), "named-3");
     assert!(has("imid-lease/named-3"), "{}", names());
-    // The name of a connection that is open stays.
-    let _fourth = lease(Box::new(shared), "named-4");
-    assert!(has("imid-lease/named-3") && !has("imid-lease/named-4"), "{}", names());
     let mut nameless = store.open();
     nameless.read("a").unwrap();
     assert!(has("imid-lease"), "{}", names());
