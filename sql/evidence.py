@@ -17,11 +17,15 @@ IMID_CLOCK_FILE is the file from which the server takes the offset of its clock 
 IMID_SERVICES_SH, what may be lost is lost: a standby of PostgreSQL is promoted, and MariaDB is restored.
 """
 
+import contextlib
 import os
 import random
 import re
+import shutil
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import defaultdict
@@ -42,7 +46,8 @@ class Connection:
         if DATABASE == "postgres":
             import psycopg
 
-            self.error, self.inner = psycopg.Error, psycopg.connect(url, autocommit=True, connect_timeout=10)
+            # pgbouncer needs statements without names.
+            self.error, self.inner = psycopg.Error, psycopg.connect(url, autocommit=True, connect_timeout=10, prepare_threshold=None)
             self("SET search_path = imid_evidence")
             self.pid = self.inner.info.backend_pid
         else:
@@ -201,8 +206,8 @@ def primary_key(run, is_there):
         run("ALTER TABLE messages " + ("ADD PRIMARY KEY (id)" if is_there else "DROP PRIMARY KEY"))
 
 
-def attack(way, rooms, kills=False, new_keys=False, steps=()):
-    """Writers store for some seconds. Returns what is wrong."""
+def attack(way, rooms, kills=False, new_keys=False, steps=(), url=URL, least=200):
+    """Writers store for some seconds, and on a slow machine until they have stored a few messages. Returns what is wrong."""
     admin = Connection()
     reset(admin, rooms)
     acknowledged, pids, is_over, seen = [], [0] * WRITERS, threading.Event(), defaultdict(set)
@@ -217,7 +222,7 @@ def attack(way, rooms, kills=False, new_keys=False, steps=()):
             for attempt in range(1_000):
                 try:
                     if run is None:
-                        run = Connection()
+                        run = Connection(url)
                         pids[writer] = run.pid
                     id = way(run, room, str(writer), key)
                     if kills and attempt == 0 and luck.random() < 0.05:
@@ -225,6 +230,8 @@ def attack(way, rooms, kills=False, new_keys=False, steps=()):
                     acknowledged.append((id, room.name, str(writer), str(n)))
                     break
                 except Exception as error:
+                    if is_over.is_set():
+                        break
                     errors[f"{type(error).__name__}"] += 1
                     if new_keys:
                         key = f"{n}-{attempt}"
@@ -249,7 +256,7 @@ def attack(way, rooms, kills=False, new_keys=False, steps=()):
         thread.start()
     end, killed, steps = time.monotonic() + SECONDS * (2 if kills or steps else 1), 0, list(steps)
     pause = SECONDS * 2 / (len(steps) + 1) if steps else 0.25
-    while time.monotonic() < end:
+    while time.monotonic() < end or len(acknowledged) < least and time.monotonic() < end + 30:
         time.sleep(pause)
         pid = random.choice(pids)
         if kills and pid:
@@ -281,7 +288,7 @@ def attack(way, rooms, kills=False, new_keys=False, steps=()):
     }
     if kills:
         counts["kills"] = killed
-    if errors:
+    if errors or not stored:
         counts["errors"] = sum(errors.values())
     return counts
 
@@ -366,6 +373,31 @@ def loss(lift_ms):
     return {"posts": 600, "lower": lower, "equal": equal}
 
 
+@contextlib.contextmanager
+def pooled(mode):
+    """The URL of pgbouncer with three connections to the server."""
+    user, password, host, port, name = re.fullmatch(r"postgres://(.+?):(.*)@(.+):(\d+)/(.+)", URL).groups()
+    with tempfile.TemporaryDirectory() as folder:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            listen = free.getsockname()[1]
+        with open(f"{folder}/users", "w", encoding="ascii") as file:
+            file.write(f'"{user}" "{password}"\n')
+        with open(f"{folder}/ini", "w", encoding="ascii") as file:
+            file.write(f"[databases]\n{name} = host={host} port={port} connect_query='SET search_path = imid_evidence'\n[pgbouncer]\nlisten_addr = 127.0.0.1\n"
+                       f"listen_port = {listen}\nauth_type = plain\nauth_file = {folder}/users\npool_mode = {mode}\ndefault_pool_size = 3\n"
+                       "unix_socket_dir =\n")
+        os.chmod(folder, 0o755)
+        user_of = {"user": "nobody"} if os.geteuid() == 0 else {}
+        process = subprocess.Popen(["pgbouncer", "-q", f"{folder}/ini"], stderr=subprocess.DEVNULL, **user_of)
+        try:
+            time.sleep(1)
+            yield f"postgres://{user}:{password}@127.0.0.1:{listen}/{name}"
+        finally:
+            process.terminate()
+            process.wait()
+
+
 def main():
     version = Connection()("SELECT version()")[0][0].split(" (")[0]
     print(f"{version}, {WRITERS} writers")
@@ -396,6 +428,14 @@ def main():
         report("condition 2: the last ID is read in a CTE", attack(transaction(in_a_cte), plain), "lower")
     report("condition 2: max(id)", attack(transaction(greatest_id), plain), "lower")
     report("condition 3: a savepoint before take", attack(transaction(savepoint_before_take), plain), "lower")
+    if DATABASE == "postgres" and shutil.which("pgbouncer", path=os.environ["PATH"] + ":/usr/sbin"):
+        os.environ["PATH"] += ":/usr/sbin"
+        with pooled("transaction") as url:
+            report("condition 8: pgbouncer with transaction pooling, imid_post", attack(post, plain, url=url))
+            report("condition 8: pgbouncer with transaction pooling, in steps", attack(transaction(in_steps), plain, url=url))
+        with pooled("statement") as url:
+            report("condition 8: pgbouncer with statement pooling, in steps", attack(transaction(in_steps), plain, url=url, least=0), "errors")
+            report("condition 8: pgbouncer with statement pooling, autocommit", attack(in_steps, plain, url=url), "lower")
     if SERVICES and os.environ.get("IMID_LOSS"):
         report("condition 7: commits are lost, each room is lifted", loss(HOUR_MS + 60_000))
         report("condition 7: commits are lost, no room is lifted", loss(None), "lower")
