@@ -179,7 +179,7 @@ fn open(question: &str) -> String {
     let forms = [Form::Text, Form::Hex, Form::Int, Form::Uuid];
     let forms = forms.into_iter().filter_map(|form| Some((ReadForm::Exact(form).name(), id.in_form(form)?)));
     list(object.member("forms"), forms, |out, (name, form)| list(out, [name, &form], string));
-    let spellings = Spellings::new(id);
+    let spellings = Spellings::short(id);
     list(object.member("spellings"), spellings.iter(), |out, (form, text)| list(out, [form.name(), text], string));
     object.end();
     out

@@ -4,7 +4,7 @@
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE};
 use imid::MessageId;
-use imid_inspect::{BrokenKind, Form, Hint, Pasted, ReadForm, STANDARD, read};
+use imid_inspect::{BrokenKind, Form, Hint, Pasted, ReadForm, STANDARD, Spellings, read};
 use proptest::prelude::*;
 
 /// 2026-11-22T00:00:00Z.
@@ -56,7 +56,7 @@ fn fill(pattern: &str, id: &str) -> String {
     let full = id.chars().map(|c| char::from_u32(u32::from(c) + 0xfee0).unwrap()).collect::<String>();
     let view = *value.to_uuid().as_bytes();
     let escaped = |bytes: &[u8], escape: fn(u8) -> String| -> String {
-        let plain = |byte: u8| byte.is_ascii_graphic() && !b"\\\"'".contains(&byte);
+        let plain = |byte: u8| (byte.is_ascii_graphic() || byte == b' ') && !b"\\\"'".contains(&byte);
         bytes.iter().map(|byte| if plain(*byte) { char::from(*byte).to_string() } else { escape(*byte) }).collect()
     };
     // As redis-cli and Python write them, and PostgreSQL with bytea_output = escape.
@@ -517,6 +517,22 @@ fn each_pasted_form_has_its_answer() {
     }
     assert_eq!(wrong, [""; 0]);
     assert_eq!((read, located, refused), (145, 65, 131));
+}
+
+#[test]
+fn grep_finds_one_id_in_each_form_of_bytes_that_is_read() {
+    let forms = READ.iter().filter(|(form, _)| ["hex", "base64", "bytes"].contains(form));
+    let (mut count, mut missed) = (0, Vec::new());
+    for pattern in forms.flat_map(|(_, patterns)| *patterns).chain(INSIDE) {
+        for id in IDS {
+            let text = fill(pattern, id);
+            let found = Spellings::new(STANDARD.parse(id.as_bytes()).unwrap()).find_in(text.as_bytes());
+            missed.extend(found.is_empty().then_some(text));
+            count += 1;
+        }
+    }
+    assert_eq!(missed, [""; 0]);
+    assert!(count > 500, "{count}");
 }
 
 #[test]
