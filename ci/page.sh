@@ -22,7 +22,7 @@ read -r page module < <(grep -o '[0-9]* compressed' "$home/sizes" | cut -d' ' -f
 [ "$page" -le 100000 ] && [ "$module" -le 72000 ]
 lines=$(cat web/*.js | wc -l)
 echo "$lines lines of JavaScript"
-[ "$lines" -le 700 ]
+[ "$lines" -le 850 ]
 
 # The tests run in a copy, so that their packages are not in the repository. The copy finds spec/*.json two folders above.
 mkdir -p "$home/web/test" "$home/spec"

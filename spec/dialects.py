@@ -263,7 +263,9 @@ def candidates(text, now, near=None):
             rank = 2
         else:
             rank = 1 if name != "standard" and time > now + 86400000 else 0
-        return (rank, rank > 0 and name != "standard", abs(time - now)) if near is None else (abs(time - near), rank)
+        # A standard ID of any time comes before systems that did not make IDs at their time.
+        guess = (min(rank, 2), rank > 1 and name != "standard", rank, abs(time - now))
+        return guess if near is None else (abs(time - near), rank)
 
     return [name for name, _, _ in sorted(found, key=fit)]
 

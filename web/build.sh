@@ -26,6 +26,8 @@ policy="default-src 'none'; script-src '$(sha "$script")' 'wasm-unsafe-eval'; st
 html=$(<page.html)
 html=${html/'{{policy}}'/"$policy"}
 html=${html/'{{style}}'/"$style"}
+html=${html/'{{version}}'/"$(sed -n 's/^version = "\(.*\)"/\1/p' ../Cargo.toml | head -1)"}
+html=${html/'{{date}}'/"$(git log -1 --format=%cs 2>/dev/null || date -u +%F)"}
 html=${html/'{{module}}'/"$packed"}
 html=${html/'{{script}}'/"$script"}
 printf '%s\n' "$html" >"$page"

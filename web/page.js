@@ -1,6 +1,6 @@
 // The page: what it shows, from what module.js answers. Times are Unix milliseconds.
 import { ask } from "./module.js";
-import { ago, around, canonicalZone, iso, myZone, parseTime, span } from "./time.js";
+import { ago, around, canonicalZone, iso, myZone, parseTime, shortTime, span } from "./time.js";
 import { formsOf, whereClauses } from "./sql.js";
 
 /**
@@ -40,6 +40,7 @@ const ROWS = 200;
 const LONG = 100_000; // Chromium lays out a longer text for seconds
 const MARKED = 20_000;
 const LINKED = 4_000;
+const KEPT = 20;
 
 const $ = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const input = (/** @type {string} */ id) => /** @type {HTMLInputElement} */ ($(id));
@@ -75,22 +76,27 @@ function make(tag, attributes = {}, ...children) {
   return made;
 }
 
-/** @param {string} text @param {string} label */
-function copyable(text, label) {
-  const button = make("button", { "aria-label": `Copy ${label}`, click: async () => {
+/** A button that copies a text. @param {string} text @param {string} label @param {string} [className] */
+function copyButton(text, label, className = "") {
+  const button = make("button", { "aria-label": `Copy ${label}`, class: className, click: async () => {
     try {
       await navigator.clipboard.writeText(text);
       button.textContent = "copied";
       $("said").textContent = `Copied ${label}`;
     } catch {
-      getSelection()?.selectAllChildren(code);
+      if (button.previousSibling) getSelection()?.selectAllChildren(button.previousSibling);
       button.textContent = "press Ctrl+C";
     }
     setTimeout(() => { button.textContent = "copy"; }, 1500);
   } }, "copy");
-  const code = make("code", {}, text);
-  return make("div", { class: "copy" }, code, button);
+  return button;
 }
+
+/** @param {string} text @param {string} label */
+const copyable = (text, label) => make("div", { class: "copy" }, make("code", {}, text), copyButton(text, label));
+
+/** A short text with its button. @param {string} text @param {string} label */
+const withCopy = (text, label) => make("span", {}, make("span", {}, text), copyButton(text, label, "one"));
 
 /** Returns A to Z, then AA, AB and so on. @param {number} index @returns {string} */
 const letters = (index) => (index < 26 ? "" : letters(Math.floor(index / 26) - 1)) + String.fromCharCode(65 + (index % 26));
@@ -134,26 +140,39 @@ function timeIn(id, zone) {
   return time;
 }
 
+/** What was read last, so that keys in other fields do not read the text again. */
+let last = { text: "", near: "", answer: { ids: [], others: [], broken: null, problem: null, isOne: false } };
+
 function showIds() {
   const started = performance.now();
   const text = longText || input("text").value;
   const near = timeIn("near", zoneIn("zone") ?? "UTC");
   const room = input("room").value;
+  const nearMs = typeof near === "number" ? String(near) : "";
   wanted = room ? ask("room", room, input("peer").value) : [];
-  roomLetters.clear();
-  const answer = text.trim() ? ask("read", Date.now(), typeof near === "number" ? near : "", text) : { ids: [], others: [], broken: null, problem: null, isOne: false };
+  if (text !== last.text || (last.answer.isOne && nearMs !== last.near)) {
+    const answer = ask("read", Date.now(), nearMs, text);
+    last = { text, near: nearMs, answer: text.trim() ? answer : { ...answer, problem: null } };
+    $("ids").dataset.reads = String(Number($("ids").dataset.reads ?? 0) + 1);
+  }
+  const { answer } = last;
   ids = answer.ids;
   isOne = answer.isOne;
   source = text;
   chosen = Math.min(chosen, Math.max(0, ids.length - 1));
   shown = 0;
+  roomLetters.clear();
   ids.forEach(letterOf);
   $("rows").replaceChildren();
+  $("examples").hidden = text.trim() !== "";
   $("list").hidden = ids.length < 2;
+  $("found").classList.toggle("beside", ids.length > 1 && !isOne);
   showMore();
-  const isBroken = showBroken(text, answer.broken) || showProblem(text, answer.problem);
+  const isBroken = showBroken(text, answer.broken) || showProblem(text, ids.length ? null : answer.problem);
   showLine();
+  showCounts();
   showMarks(text);
+  showOthers(text, answer.others);
   showOpen();
   const count = ids.length.toLocaleString("en");
   const mine = ids.filter(isWanted).length.toLocaleString("en");
@@ -164,6 +183,40 @@ function showIds() {
   const ignored = [zoneProblem("zone"), typeof near === "string" ? near : null].filter((problem) => problem).map((problem) => ` Not used: ${problem}.`);
   $("status").textContent = say + ofRoom + ignored.join("");
   $("ids").dataset.milliseconds = (performance.now() - started).toFixed(1);
+}
+
+/** Numbers that could be IDs of other systems, folded. @param {string} text @param {Id[]} others */
+function showOthers(text, others) {
+  const box = $("others");
+  box.hidden = others.length === 0;
+  const [summary, items] = box.children;
+  summary.textContent = others.length === 1 ? "1 number that could be an ID of another system" : `${others.length.toLocaleString("en")} numbers that could be IDs of other systems`;
+  items.replaceChildren(...others.slice(0, ROWS).map(({ at, scheme, ms }) => {
+    const word = text.slice(...at);
+    return make("li", {}, make("button", { class: "id", click: () => fill(word) }, word), ` as ${scheme}: ${iso(ms, "UTC")} UTC`);
+  }));
+}
+
+/** Counts by time, type and room. */
+function showCounts() {
+  const box = $("counts");
+  box.hidden = isOne || ids.length < 5;
+  if (box.hidden) return;
+  const zone = zoneIn("zone") ?? "UTC";
+  const sorted = ids.map((id) => id.ms).sort((a, b) => a - b);
+  const width = sorted[sorted.length - 1] - sorted[0];
+  const [unit, length] = /** @type {[string, number][]} */ ([["minute", 16], ["hour", 13], ["day", 10]]).find((_, index) => width < [3_600_000, 2 * 86_400_000, Infinity][index]) ?? ["day", 10];
+  const table = (/** @type {string} */ title, /** @type {(id: Id) => string} */ key, /** @type {boolean} */ byCount) => {
+    /** @type {Map<string, number>} */
+    const counts = new Map();
+    for (const id of ids) counts.set(key(id), (counts.get(key(id)) ?? 0) + 1);
+    const all = [...counts].sort(byCount ? (a, b) => b[1] - a[1] : (a, b) => (a[0] < b[0] ? -1 : 1));
+    const rows = all.slice(0, 24).map(([name, count]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", { class: "number" }, count.toLocaleString("en"))));
+    const rest = all.length > 24 ? make("p", { class: "note" }, `and ${(all.length - 24).toLocaleString("en")} more`) : null;
+    return make("div", {}, make("h3", {}, title), make("table", {}, make("tbody", {}, ...rows)), rest);
+  };
+  box.replaceChildren(table(`By ${unit}, ${zone}`, (id) => iso(id.ms, zone).slice(0, length) + (unit === "hour" ? ":00" : ""), false),
+    table("By type", (id) => id.type || id.scheme, true), table("By room", (id) => letterOf(id) || "no room", true));
 }
 
 function showMore() {
@@ -185,7 +238,7 @@ function showMore() {
 function row(id, index, zone, now) {
   const button = make("button", { class: "id", click: () => choose(index) }, id.text);
   const cells = [
-    make("th", { scope: "row" }, button, id.scheme === "standard" ? "" : ` ${id.scheme}`, id.form === "text" ? "" : ` (${id.form})`),
+    make("th", { scope: "row" }, button, copyButton(id.text, id.text, "one"), id.scheme === "standard" ? "" : ` ${id.scheme}`, id.form === "text" ? "" : ` (${id.form})`),
     make("td", { class: "when", "data-label": "UTC" }, iso(id.ms, "UTC")),
     make("td", { class: "when", "data-label": "My zone" }, iso(id.ms, myZone())),
     zone === null ? null : make("td", { class: "when", "data-label": zone }, iso(id.ms, zone)),
@@ -250,16 +303,17 @@ function showLine() {
   const picture = make("svg", { viewBox: "0 0 1000 50", role: "img", "aria-label": "IDs in the order of their times" },
     make("line", { class: "axis", x1: "20", x2: "980", y1: "25", y2: "25" }),
     ...sorted.map((id) => make("circle", { class: isWanted(id) ? "open" : "dot", cx: x(id.ms), cy: "25", r: "5" }, make("title", {}, `${id.text} ${iso(id.ms, "UTC")} ${letterOf(id)}`))));
-  const ofRooms = new Set(sorted.map(roomOf)).size;
+  const ofRooms = new Set(ids.map(roomOf).filter((room) => room !== null)).size;
   const isOneSystem = new Set(sorted.map((id) => id.scheme)).size === 1;
   const [isTwo, isOneMs] = [sorted.length === 2, first.ms === last.ms];
+  const isEqual = sorted.every((id) => id.key === first.key && id.scheme === first.scheme);
   const order = isOneMs && isOneSystem ? "in one millisecond, in the order of their text"
     : `over ${span(last.ms - first.ms)}${isOneSystem ? "" : ", of different systems"}`;
-  const which = !isTwo ? `From ${first.text} to ${last.text}, ${order}: `
+  const which = isEqual ? `The same ID, ${isTwo ? "twice" : `${sorted.length} times`}: ` : !isTwo ? `From ${first.text} to ${last.text}, ${order}: `
     : isOneMs ? `${first.text} and ${last.text} are of one millisecond, and are first and second if one process made both: `
     : `${first.text} came first, ${span(last.ms - first.ms)} before ${last.text}: `;
-  const rooms = roomOf(first) === null && ofRooms === 1 ? "such IDs do not tell their room." : isTwo && !isOneSystem ? "different systems, whose rooms cannot be compared."
-    : ofRooms === 1 ? "the same room, as far as an ID can tell." : isTwo ? "not the same room." : `${ofRooms} rooms.`;
+  const rooms = isEqual ? "one message that arrived more than once, or a duplicate." : ofRooms === 0 ? "such IDs do not tell their room." : isTwo && !isOneSystem ? "different systems, whose rooms cannot be compared."
+    : ofRooms === 1 ? "the same room, as far as an ID can tell." : isTwo ? "not the same room." : `${ofRooms.toLocaleString("en")} rooms.`;
   const cut = ids.length > ROWS ? ` The first ${ROWS} in the text.` : "";
   box.replaceChildren(make("h3", {}, "In order"), make("p", {}, which + rooms + cut), picture);
 }
@@ -291,12 +345,13 @@ function showOpen() {
   const zone = zoneIn("zone");
   const now = Date.now();
   const zones = [["UTC", "UTC"], [`My zone, ${myZone()}`, myZone()], ...(zone ? [[zone, zone]] : [])];
-  const facts = make("dl", {}, ...zones.flatMap(([label, of]) => [make("dt", {}, label), make("dd", {}, iso(id.ms, of, true))]),
+  const facts = make("dl", {}, ...zones.flatMap(([label, of]) => [make("dt", {}, label), make("dd", {}, withCopy(iso(id.ms, of, true), `the time, ${label}`))]),
     make("dt", {}, "Age"), make("dd", {}, ago(id.ms, now)),
     make("dt", {}, "Read as"), make("dd", {}, `${id.form} of ${id.scheme}`),
     make("dt", {}, "Last day of this layout"), make("dd", {}, iso(opened.lastMs, "UTC").slice(0, 10)));
   const bits = make("div", { class: "bits" }, ...opened.fields.map((field, index) =>
     make("div", { class: `f${index % 4}` }, make("code", {}, field.bits), make("small", {}, `${field.name}, ${field.bits.length} bits: ${field.value}${field.says ? ` ${field.says}` : ""}`))));
+  const answer = [shortTime(id.ms), ago(id.ms, now, 1), ...(id.scheme === "standard" ? [] : [id.scheme]), ...(id.hash === null ? [] : [id.type, `room #${id.hash}`])].join(" · ");
   const isOfRoom = isHalf(id) ? "It can be a private message to one of these users; RongCloud does not hash the sender" : "It can be of this room";
   const ofRoom = wanted.some(([scheme]) => scheme === id.scheme) ? make("p", {}, make("strong", {}, isWanted(id) ? isOfRoom : "It is not of this room"), isWanted(id) ? ` (1 in ${isHalf(id) ? 2 : 4} million matches by chance).` : ": the hash is another one.") : "";
   // The text of a Snowflake is its integer.
@@ -304,15 +359,16 @@ function showOpen() {
   const base64 = opened.spellings.find(([form]) => form === "base64");
   if (base64) forms.push(["base64", `${base64[1]}==`]);
   const parts = [
-    make("h3", { id: "open-title", tabindex: "-1" }, opened.text), facts, ofRoom,
+    make("h3", { id: "open-title", tabindex: "-1" }, opened.text), make("p", { class: "answer" }, answer), ofRoom, facts,
     id.scheme === "standard" || isOne ? "" : make("p", {}, make("button", { click: () => fill(source.slice(...id.at)) }, "What else can it be?")),
-    make("h3", {}, "Its bits"), bits,
+    make("details", {}, make("summary", {}, "Its bits"), bits),
     make("h3", {}, "Its forms"), make("div", { class: "forms" }, ...forms.flatMap(([name, value]) => [make("small", {}, name), copyable(value, name)])),
     make("h3", {}, "Find it in files"), copyable(`rg '${pattern(opened.spellings)}'`, "the command"),
   ];
   if (id.scheme === "standard") {
-    const rangeOf = () => around(id.ms, chosenOf.Time, zone ?? "UTC");
-    parts.push(make("h3", {}, "IDs of the same time in a table"), queries(rangeOf, { Database: Object.keys(whereClauses), Time: ["minute", "hour", "day"], Column: Object.keys(formsOf) }, zone ?? "UTC"));
+    const zoneOf = () => (chosenOf.Time === "my day" ? zone ?? myZone() : "UTC");
+    const rangeOf = () => around(id.ms, chosenOf.Time.replace("my ", "").replace(" in UTC", ""), zoneOf());
+    parts.push(make("h3", {}, "IDs of the same time in a table"), queries(rangeOf, { Database: Object.keys(whereClauses), Time: ["minute", "hour", "my day", "day in UTC"], Column: Object.keys(formsOf) }, zoneOf));
   }
   box.replaceChildren(...parts);
 }
@@ -326,8 +382,8 @@ function pattern(spellings) {
 /** What was chosen for a condition holds for the next ID too. @type {Record<string, string>} */
 const chosenOf = { Database: "PostgreSQL", Time: "hour", Column: "bytes" };
 
-/** SQL for the IDs of a range of time. @param {() => [number, number]} rangeOf @param {Record<string, string[]>} choices @param {string} zone */
-function queries(rangeOf, choices, zone) {
+/** SQL for the IDs of a range of time. @param {() => [number, number]} rangeOf @param {Record<string, string[]>} choices @param {() => string} zoneOf */
+function queries(rangeOf, choices, zoneOf) {
   const selects = Object.entries(choices).map(([label, options]) => make("label", {}, label, make("select", { change: (event) => {
     chosenOf[label] = /** @type {HTMLSelectElement} */ (event.target).value;
     show();
@@ -338,7 +394,7 @@ function queries(rangeOf, choices, zone) {
     const [first, last] = ask("bounds", from, to);
     const form = formsOf[chosenOf.Column];
     result.replaceChildren(copyable(whereClauses[chosenOf.Database](form(first), form(last), chosenOf.Column), "the condition"),
-      make("small", {}, `From ${iso(from, zone)} until before ${iso(to, zone)}, ${zone}.`));
+      make("small", {}, `From ${iso(from, zoneOf())} until before ${iso(to, zoneOf())}, ${zoneOf()}.`));
   }
   show();
   return make("div", {}, make("div", { class: "fields" }, ...selects), result);
@@ -360,12 +416,12 @@ function showTime() {
   const answer = ask("bounds", from, end);
   if (typeof answer === "string") return box.replaceChildren(make("p", { class: "bad" }, answer));
   const [first, last] = answer;
-  const rows = Object.keys(first).map((form) => make("tr", {}, make("th", { scope: "row" }, form), make("td", { "data-label": "first" }, make("code", {}, first[form])), make("td", { "data-label": "last" }, make("code", {}, last[form]))));
+  const rows = Object.keys(first).map((form) => make("tr", {}, make("th", { scope: "row" }, form), ...[[first, "first"], [last, "last"]].map(([of, name]) => make("td", { "data-label": name }, make("code", {}, of[form]), copyButton(of[form], `the ${name} ID as ${form}`, "one")))));
   const inZone = zone === "UTC" ? "" : `From ${iso(from, zone)} until before ${iso(end, zone)} ${zone}. `;
   box.replaceChildren(
     make("p", {}, `${inZone}From ${iso(from, "UTC")} until before ${iso(end, "UTC")} UTC, ${span(end - from)}.`),
     make("table", {}, make("thead", {}, make("tr", {}, ...["Form", "First ID", "Last ID"].map((name) => make("th", { scope: "col" }, name)))), make("tbody", {}, ...rows)),
-    make("h3", {}, "As a condition"), queries(() => [from, end], { Database: Object.keys(whereClauses), Column: Object.keys(formsOf) }, zone));
+    make("h3", {}, "As a condition"), queries(() => [from, end], { Database: Object.keys(whereClauses), Column: Object.keys(formsOf) }, () => zone));
 }
 
 /** @param {number} value */
@@ -454,29 +510,77 @@ const VIEWS = { ids: showIds, time: showTime, risk: showRisk };
 /** @type {View} */
 let view = "ids";
 
-/** Writes what was typed behind the #. @param {boolean} isNew whether Back returns to what was there before */
-function link(isNew) {
-  const parts = new URLSearchParams();
-  if (view !== "ids") parts.set("view", view);
-  for (const id of FIELDS) {
-    const value = id === "text" && longText ? "" : input(id).value;
-    const isHere = $(view).contains(input(id));
-    if (isHere && value !== DEFAULTS.get(id) && value.length <= LINKED) parts.set(id, value);
+/** Every text of this tab, which its history counts: Back returns to the one before. The URL has none of them. @type {string[]} */
+let texts = [""];
+let at = 0;
+
+/** Keeps what was typed for a reload. A text above the browser's limit is not kept, and the page says so. */
+function keep() {
+  const kept = { fields: FIELDS.filter((id) => id !== "text").map((id) => [id, input(id).value]), at };
+  try {
+    sessionStorage.setItem("imid", JSON.stringify({ ...kept, texts }));
+  } catch {
+    const short = texts.map((text) => (text.length > LONG ? "" : text));
+    try { sessionStorage.setItem("imid", JSON.stringify({ ...kept, texts: short })); } catch { /* a page without storage forgets on reload */ }
+    $("shortened").textContent += " Paste it again after a reload: it is above this browser's limit.";
   }
-  const next = `#${parts}`;
-  if (next === (location.hash || "#")) return;
-  if (isNew) history.pushState(null, "", next);
-  else history.replaceState(null, "", next);
 }
 
+/** What a link would hold: the fields of this view. */
+function linked() {
+  const parts = new URLSearchParams();
+  if (view !== "ids") parts.set("view", view);
+  const held = FIELDS.filter((id) => $(view).contains(input(id)) && (id === "text" ? texts[at] : input(id).value) !== DEFAULTS.get(id));
+  const isLong = texts[at].length > LINKED;
+  for (const id of held) if (id !== "text" || !isLong) parts.set(id, id === "text" ? texts[at] : input(id).value);
+  const names = held.filter((id) => id !== "text" || !isLong).map((id) => (id === "text" ? `the text (${texts[at].length.toLocaleString("en")} characters)` : id));
+  const tooLong = held.includes("text") && isLong ? ` The text is too long for a link, which holds ${LINKED.toLocaleString("en")} characters.` : "";
+  return { parts, says: `Only \u201cCopy link\u201d writes it into a link. A link now holds ${names.length ? names.join(", ") : "nothing that you typed"}.${tooLong}` };
+}
+
+$("copy-link").addEventListener("click", async () => {
+  const link = `${location.href.split("#")[0]}#${linked().parts}`;
+  try {
+    await navigator.clipboard.writeText(link);
+    $("said").textContent = $("copy-link").textContent = "Copied";
+  } catch {
+    history.replaceState(history.state, "", link);
+    $("copy-link").textContent = "The address bar has the link";
+  }
+  setTimeout(() => { $("copy-link").textContent = "Copy link"; }, 1500);
+});
+
+/** Adds a page for Back. */
+function push() {
+  history.pushState({ at }, "", view === "ids" ? "#" : `#view=${view}`);
+}
+
+/** Shows a text in its field, or its beginning. */
+function showText() {
+  const text = texts[at];
+  longText = text.length > LONG ? text : "";
+  input("text").value = longText ? text.slice(0, 2_000) : text;
+  $("shortened").hidden = !longText;
+  $("shortened").textContent = `${text.length.toLocaleString("en")} characters are read; the field shows the first 2,000.`;
+}
+
+/** Reads the URL and the history. A link with fields replaces what is here. */
 function open() {
   const parts = new URLSearchParams(location.hash.slice(1));
   const named = parts.get("view") ?? "ids";
   view = named in VIEWS ? /** @type {View} */ (named) : "ids";
-  longText = "";
+  const given = FIELDS.filter((id) => parts.has(id));
+  for (const id of given.filter((one) => one !== "text")) input(id).value = parts.get(id) ?? "";
+  const text = parts.get("text");
+  if (text !== null && text !== texts[at]) {
+    texts = [...texts.slice(0, at + 1), text];
+    at += 1;
+  } else if (typeof history.state?.at === "number") {
+    at = Math.min(history.state.at, texts.length - 1);
+  }
+  if (typeof history.state?.at !== "number") history.replaceState({ at }, "");
   chosen = 0;
-  for (const id of FIELDS) input(id).value = parts.get(id) ?? DEFAULTS.get(id) ?? "";
-  $("shortened").hidden = true;
+  showText();
   show();
 }
 
@@ -487,31 +591,36 @@ function show() {
     else anchor.removeAttribute("aria-current");
   }
   VIEWS[view]();
+  $("holds").textContent = linked().says;
+  keep();
 }
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let typing;
-let linkIsNew = true;
+let isNewText = true;
 document.addEventListener("input", (event) => {
   const field = /** @type {HTMLElement} */ (event.target);
   if (!FIELDS.includes(field.id)) return;
   if (field.id === "text") {
+    // The first edit after a pause is a new page for Back.
+    if (isNewText && texts[at] !== "") {
+      texts = [...texts.slice(0, at + 1), ""];
+      at += 1;
+      push();
+    }
+    isNewText = false;
+    texts[at] = input("text").value;
     longText = "";
     chosen = 0;
     $("shortened").hidden = true;
   }
   clearTimeout(typing);
-  typing = setTimeout(() => {
-    show();
-    link(linkIsNew);
-    linkIsNew = false;
-  }, input("text").value.length > 10_000 ? 300 : 60);
+  typing = setTimeout(show, input("text").value.length > 10_000 ? 300 : 60);
 });
-// The next edit after a pause is a new page for Back.
-document.addEventListener("focusin", () => { linkIsNew = true; });
+document.addEventListener("focusin", () => { isNewText = true; });
 // Also where the focus is elsewhere, as on a button that copied something.
 document.addEventListener("paste", (event) => {
-  linkIsNew = true;
+  isNewText = true;
   const pasted = event.clipboardData?.getData("text/plain") ?? "";
   const isElsewhere = !(/** @type {HTMLElement} */ (event.target).closest("input, textarea"));
   if (view !== "ids" || !(isElsewhere || (event.target === $("text") && pasted.length > LONG))) return;
@@ -519,21 +628,40 @@ document.addEventListener("paste", (event) => {
   fill(pasted);
 });
 
-/** Reads another text, which the field shows if it is not too long. @param {string} text */
+/** Reads another text, as a new page for Back. @param {string} text */
 function fill(text) {
-  const isLong = text.length > LONG;
-  longText = isLong ? text : "";
+  if (texts[at] !== "") {
+    texts = [...texts.slice(0, at + 1), ""].slice(-KEPT);
+    at = texts.length - 1;
+  }
+  texts[at] = text;
+  push();
   chosen = 0;
-  input("text").value = isLong ? text.slice(0, 2_000) : text;
-  $("shortened").hidden = !isLong;
-  $("shortened").textContent = `${text.length.toLocaleString("en")} characters are read; the field shows the first 2,000. The link does not carry them.`;
+  showText();
   show();
-  link(true);
   $("open").querySelector("h3")?.focus();
 }
 
+for (const example of document.querySelectorAll("[data-example]")) example.addEventListener("click", () => fill(/** @type {HTMLElement} */ (example).dataset.example ?? ""));
+for (const anchor of document.querySelectorAll("nav a, h1 a")) {
+  anchor.addEventListener("click", (event) => {
+    event.preventDefault();
+    view = /** @type {View} */ (/** @type {HTMLElement} */ (anchor).dataset.view ?? "ids");
+    push();
+    show();
+  });
+}
 $("more").addEventListener("click", showMore);
 addEventListener("popstate", open);
 addEventListener("hashchange", open);
 $("zones").append(...Intl.supportedValuesOf("timeZone").map((zone) => make("option", { value: zone })));
+try {
+  const kept = JSON.parse(sessionStorage.getItem("imid") ?? "null");
+  // A link with fields is another start than a reload.
+  if (kept && !/[#&](text|from|to|zone|hosts|rate|near|room|peer)=/.test(location.hash)) {
+    ({ texts, at } = kept);
+    for (const [id, value] of kept.fields) input(id).value = value;
+  }
+} catch { /* nothing was kept */ }
+$("cannot").remove();
 open();

@@ -48,8 +48,8 @@ export function canonicalZone(name) {
 /** @type {[string, number][]} */
 const UNITS = [["year", 31_557_600_000], ["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1_000]];
 
-/** Returns a length of time in its two greatest units. @param {number} ms */
-export function span(ms) {
+/** Returns a length of time in its two greatest units, or in one. @param {number} ms @param {number} [most] */
+export function span(ms, most = 2) {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   const at = UNITS.findIndex(([, length]) => ms >= length);
   const [name, length] = UNITS[at];
@@ -58,11 +58,17 @@ export function span(ms) {
   if (name === "second") return words(Number((ms / 1_000).toFixed(count < 10 ? 3 : 0)), name);
   const [smaller, smallerLength] = UNITS[at + 1];
   const rest = Math.floor((ms % length) / smallerLength);
-  return rest ? `${words(count, name)} ${words(rest, smaller)}` : words(count, name);
+  return rest && most > 1 ? `${words(count, name)} ${words(rest, smaller)}` : words(count, name);
 }
 
-/** @param {number} ms @param {number} now */
-export const ago = (ms, now) => (ms <= now ? `${span(now - ms)} ago` : `in ${span(ms - now)}`);
+/** @param {number} ms @param {number} now @param {number} [most] units */
+export const ago = (ms, now, most) => (ms <= now ? `${span(now - ms, most)} ago` : `in ${span(ms - now, most)}`);
+
+/** Returns `Thu 20 Nov 2025, 19:10 UTC`. @param {number} ms */
+export function shortTime(ms) {
+  const [, weekday, day, month, year] = /^(\w+), (\d+) (\w+) (\d+)/.exec(new Date(ms).toUTCString()) ?? [];
+  return `${weekday} ${Number(day)} ${month} ${year}, ${iso(ms, "UTC").slice(11, 16)} UTC`;
+}
 
 /**
  * Reads a date, a date and a time, RFC 3339, or Unix seconds or milliseconds. Returns what is wrong as text, and null for nothing.

@@ -91,13 +91,14 @@ impl Id {
         Fit { rank, distance_ms: ms.abs_diff(now_ms) }
     }
 
-    /// Returns the key by which the ways to read a text are sorted. Where no system fits, an imported message is the likeliest.
-    pub(crate) fn guess(self, now_ms: u64) -> (Rank, bool, u64) {
+    /// Returns the key by which the ways to read a text are sorted. Where no system fits, a standard ID of an imported message
+    /// is the likeliest.
+    pub(crate) fn guess(self, now_ms: u64) -> (Rank, bool, Fit) {
         self.guess_by(self.fit(now_ms))
     }
 
-    pub(crate) fn guess_by(self, Fit { rank, distance_ms }: Fit) -> (Rank, bool, u64) {
-        (rank, rank != Rank::InUse && !self.is_standard(), distance_ms)
+    pub(crate) fn guess_by(self, fit: Fit) -> (Rank, bool, Fit) {
+        (fit.rank.min(Rank::Plausible), fit.rank > Rank::Ahead && !self.is_standard(), fit)
     }
 
     /// Returns whether this can be an ID in a longer text. Messages from before the standard dialect can be imported. Other
@@ -124,8 +125,8 @@ impl Id {
 /// Returns the IDs of the built-in schemes that are written as this text, the best guess first. Returns no ID if no scheme
 /// [parses](Scheme::parse) the text. A system that no longer makes IDs is left out if the time is not of its years.
 ///
-/// **The rule:** the best [rank](Rank) is first. Within the first rank, the time nearest to now is first; in the others, a
-/// standard ID is first. If these are equal, the order is that of [`Scheme::all`].
+/// **The rule:** the best [rank](Rank) is first, and within a rank the time nearest to now. A standard ID of any time comes before
+/// systems that did not make IDs at their time. If these are equal, the order is that of [`Scheme::all`].
 ///
 /// If there are several, the first one is a guess. Twitter's and Leaf's IDs look alike. A standard ID of an imported
 /// message from 2009 to 2017 can be RongCloud's from 2018 on.

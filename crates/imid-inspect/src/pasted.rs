@@ -9,6 +9,7 @@ use crate::cut::{CutOff, Repairs};
 use crate::error::{Kind, ReadError, look_alike};
 use crate::find::{Finder, Found, one_case};
 use crate::form::{Form, Read, ReadForm, hex_prefix_len, is_word};
+use crate::identify::Rank;
 use crate::looks::Looks;
 use crate::scan::{Scan, scan};
 use crate::scheme::{Id, STANDARD, Scheme};
@@ -185,8 +186,10 @@ fn readings(text: &str, now_ms: u64) -> Vec<Read> {
         .filter(|read| read.id.is_listed() && !(is_lenient(read) && (is_mixed || is_card_number(text))))
         .collect();
     readings.sort_by_cached_key(|read| {
-        let (inexact, (rank, is_other, distance)) = (is_inexact(read), read.id.guess(now_ms));
-        (rank, is_other, inexact, inexact && !read.id.is_standard(), distance)
+        let (inexact, (rank, is_other, fit)) = (is_inexact(read), read.id.guess(now_ms));
+        // Letters that are not written so are not an ID of another age.
+        let is_other = is_other || inexact && read.form == ReadForm::LenientText && fit.rank == Rank::Implausible;
+        (rank, is_other, fit.rank, inexact, inexact && !read.id.is_standard(), fit.distance_ms)
     });
     if let Some(best) = readings.first().copied() {
         let is_clear = best.id.is_standard();
