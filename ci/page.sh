@@ -28,6 +28,8 @@ echo "$lines lines of JavaScript"
 mkdir -p "$home/web/test" "$home/spec"
 cp web/*.js web/tsconfig.json "$home/web"
 cp web/test/* "$home/web/test"
+mkdir -p "$home/crates/imid-cli/tests/cli"
+cp crates/imid-cli/tests/cli/pasted.json "$home/crates/imid-cli/tests/cli"
 cp spec/{vectors,dialects}.json "$home/spec"
 cd "$home/web/test"
 npm ci --no-audit --no-fund --loglevel=error

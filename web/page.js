@@ -1,6 +1,6 @@
 // The page: what it shows, from what module.js answers. Times are Unix milliseconds.
 import { ask } from "./module.js";
-import { ago, around, canonicalZone, iso, myZone, parseTime, shortTime, span } from "./time.js";
+import { ago, around, canonicalZone, iso, lengthOf, myZone, parseTime, shortTime, span } from "./time.js";
 import { formsOf, whereClauses } from "./sql.js";
 
 /**
@@ -409,9 +409,8 @@ function showTime() {
   }
   if (typeof from !== "number") return box.replaceChildren();
   // A day alone is all of it, and so is a minute.
-  const [, date, clock, seconds] = /^(\d{4}-\d\d-\d\d)?([T ]+\d\d:\d\d)?(:\d\d)?/.exec(input("from").value.trim()) ?? [];
-  const [start, next] = around(from, "day", zone);
-  const end = typeof to === "number" ? to : !date || seconds ? from + 1 : clock ? from + 60_000 : from + (start === from ? next - from : 86_400_000);
+  const unit = lengthOf(input("from").value);
+  const end = typeof to === "number" ? to : unit === "day" ? around(from, "day", zone)[1] : from + (unit === "minute" ? 60_000 : 1);
   if (end <= from) return box.replaceChildren(make("p", { class: "bad" }, "The end must be after the start."));
   const answer = ask("bounds", from, end);
   if (typeof answer === "string") return box.replaceChildren(make("p", { class: "bad" }, answer));
@@ -439,7 +438,8 @@ function howOften(perYear) {
 /** Reads a field with a number, or returns what is wrong. Nothing is 0. @param {string} id @param {number} least @param {number} most */
 function numberIn(id, least, most) {
   const field = input(id);
-  const value = Number(field.value.replace(/[,_\s]/g, ""));
+  const short = { k: "e3", K: "e3", M: "e6", G: "e9" };
+  const value = Number(field.value.replace(/[,_\s]/g, "").replace(/[kKMG]$/, (unit) => short[/** @type {"k"} */ (unit)]));
   const fits = value >= least && value <= most;
   field.setAttribute("aria-invalid", String(!fits));
   return fits ? value : `${id}: expected a number from ${least} to ${most.toLocaleString("en")}, found ${JSON.stringify(field.value)}`;
@@ -550,6 +550,12 @@ $("copy-link").addEventListener("click", async () => {
   setTimeout(() => { $("copy-link").textContent = "Copy link"; }, 1500);
 });
 
+/** Makes room for the next text. Those that are many pages back are forgotten. */
+function next() {
+  texts = [...texts.slice(0, at + 1).map((text, index) => (index > at - KEPT ? text : "")), ""];
+  at += 1;
+}
+
 /** Adds a page for Back. */
 function push() {
   history.pushState({ at }, "", view === "ids" ? "#" : `#view=${view}`);
@@ -573,8 +579,8 @@ function open() {
   for (const id of given.filter((one) => one !== "text")) input(id).value = parts.get(id) ?? "";
   const text = parts.get("text");
   if (text !== null && text !== texts[at]) {
-    texts = [...texts.slice(0, at + 1), text];
-    at += 1;
+    next();
+    texts[at] = text;
   } else if (typeof history.state?.at === "number") {
     at = Math.min(history.state.at, texts.length - 1);
   }
@@ -604,8 +610,7 @@ document.addEventListener("input", (event) => {
   if (field.id === "text") {
     // The first edit after a pause is a new page for Back.
     if (isNewText && texts[at] !== "") {
-      texts = [...texts.slice(0, at + 1), ""];
-      at += 1;
+      next();
       push();
     }
     isNewText = false;
@@ -631,8 +636,7 @@ document.addEventListener("paste", (event) => {
 /** Reads another text, as a new page for Back. @param {string} text */
 function fill(text) {
   if (texts[at] !== "") {
-    texts = [...texts.slice(0, at + 1), ""].slice(-KEPT);
-    at = texts.length - 1;
+    next();
   }
   texts[at] = text;
   push();

@@ -1,4 +1,5 @@
 // Times in zones. Digits and words are those of English on every machine, so that a copied time means the same everywhere.
+import { ask } from "./module.js";
 
 /** @type {Map<string, Intl.DateTimeFormat>} */
 const formats = new Map();
@@ -37,6 +38,9 @@ export function iso(ms, zone, hasOffset = false) {
 /** Returns the zone that a name, a city or an offset such as +08:00 means, or null. @param {string} name */
 export function canonicalZone(name) {
   if (!name.trim()) return null;
+  /** @type {number | null} */
+  const minutes = ask("offset", name);
+  if (minutes !== null) return minutes === 0 ? "UTC" : `${minutes < 0 ? "-" : "+"}${String(Math.floor(Math.abs(minutes) / 60)).padStart(2, "0")}:${String(Math.abs(minutes) % 60).padStart(2, "0")}`;
   try {
     return new Intl.DateTimeFormat("en", { timeZone: name.trim() }).resolvedOptions().timeZone;
   } catch {
@@ -70,33 +74,46 @@ export function shortTime(ms) {
   return `${weekday} ${Number(day)} ${month} ${year}, ${iso(ms, "UTC").slice(11, 16)} UTC`;
 }
 
+/** A time as the module reads it. @typedef {{ at?: number, shown?: number, before?: number, clock: number | null }} Typed */
+
 /**
- * Reads a date, a date and a time, RFC 3339, or Unix seconds or milliseconds. Returns what is wrong as text, and null for nothing.
- * @param {string} text @param {string} zone of a time without an offset
- * @returns {number | string | null}
+ * Returns the time that a zone shows so, the earlier one if there are two, or null if its clocks skip it.
+ * @param {number} asUtc what the clocks show, read as if it were UTC @param {string} zone
  */
-export function parseTime(text, zone) {
-  const trimmed = text.trim();
-  if (!trimmed) return null;
-  if (/^\d{10}$/.test(trimmed)) return Number(trimmed) * 1_000;
-  if (/^\d{13}$/.test(trimmed)) return Number(trimmed);
-  const match = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,3})?)?))?\s*(Z|UTC|[+-]\d\d(?::?\d\d)?)?$/i.exec(trimmed);
-  const expected = `expected a time such as 2025-11-20 19:10, found ${JSON.stringify(trimmed)}`;
-  if (!match) return expected;
-  const [, day, clock = "00:00", offset] = match;
-  const asUtc = Date.parse(`${day}T${clock.replace(",", ".")}Z`);
-  // Date.parse accepts 2025-02-30.
-  if (Number.isNaN(asUtc) || new Date(asUtc).toISOString().slice(0, 10) !== day) return expected;
-  if (offset) {
-    const hours = /^([+-])(\d\d):?(\d\d)?$/.exec(offset);
-    return hours ? asUtc - (hours[1] === "-" ? -1 : 1) * (Number(hours[2]) * 60 + Number(hours[3] ?? 0)) * 60_000 : asUtc;
-  }
+function inZone(asUtc, zone) {
   if (zone === "UTC") return asUtc;
   // The offset of a zone is known for a time in UTC. A day to both sides has the offset before and after a change.
   const offsets = new Set([-86_400_000, 86_400_000].map((near) => wall(asUtc + near, zone) - (asUtc + near)));
   const fits = [...offsets].map((ms) => asUtc - ms).filter((ms) => wall(ms, zone) === asUtc);
-  return fits.length ? Math.min(...fits) : `${trimmed} does not exist in ${zone}: the clock skips it`;
+  return fits.length ? Math.min(...fits) : null;
 }
+
+/**
+ * Reads a time as the tool does. Returns what is wrong as text, and null for nothing.
+ * @param {string} text @param {string} zone of a time without an offset
+ * @returns {number | string | null}
+ */
+export function parseTime(text, zone) {
+  if (!text.trim()) return null;
+  /** @type {Typed | string} */
+  const typed = ask("time", Date.now(), text);
+  if (typeof typed === "string") return typed;
+  if (typed.at !== undefined) return typed.at;
+  const today = wall(Date.now(), zone);
+  const day = typed.shown === undefined ? today - (today % 86_400_000) - 86_400_000 * (typed.before ?? 0) : typed.shown - (typed.clock ?? 0);
+  const time = inZone(day + (typed.clock ?? 0), zone) ?? (typed.clock === null ? startOf(day, zone) : null);
+  return time ?? `${text.trim()} does not exist in ${zone}: the clock skips it`;
+}
+
+/** Returns how long a typed time is: a day, a minute, or the millisecond. @param {string} text */
+export function lengthOf(text) {
+  const typed = ask("time", Date.now(), text);
+  const hasDay = typeof typed !== "string" && typed.at === undefined;
+  return hasDay && typed.clock === null ? "day" : hasDay && /^(.* )?\d\d:\d\d$/.test(text.trim().replace("T", " ")) ? "minute" : "";
+}
+
+/** Returns the beginning of a day, which in some zones is at 01:00. @param {number} shown @param {string} zone @returns {number} */
+const startOf = (shown, zone) => inZone(shown, zone) ?? startOf(shown + 1_800_000, zone);
 
 /**
  * Returns the beginning and the end of the minute, hour or day of a time in a zone.
@@ -109,10 +126,5 @@ export function around(ms, unit, zone) {
   const start = local - (local % length);
   if (unit !== "day") return [ms - (local - start), ms - (local - start) + length];
   // A day with a change of the clock has 23 or 25 hours, and in some zones it begins at 01:00.
-  /** @returns {number} */
-  const at = (/** @type {number} */ shown) => {
-    const time = parseTime(iso(shown, "UTC"), zone);
-    return typeof time === "number" ? time : at(shown + 1_800_000);
-  };
-  return [at(start), at(start + length)];
+  return [startOf(start, zone), startOf(start + length, zone)];
 }

@@ -5,6 +5,7 @@ use core::ops::Range;
 use imid::dialect::Dialect;
 use imid::{MessageId, SessionTag};
 use imid_inspect::risk::{Forecast, Mode, Sessions, SessionsError};
+use imid_inspect::typed_time::{self, TypedTime};
 use imid_inspect::{
     Broken, BrokenKind, Field, FieldName, Form, Found, Hint, Id, Pasted, Read, ReadForm, STANDARD, Scheme, Spellings,
     identify,
@@ -19,6 +20,8 @@ pub fn answer(question: &str) -> String {
         "read" => read(rest),
         "open" => open(rest),
         "room" => room(rest),
+        "time" => time(rest),
+        "offset" => typed_time::offset(rest.trim()).map_or("null".into(), |minutes| minutes.to_string()),
         "bounds" => bounds(rest),
         "risk" => risk(rest),
         _ => problem("expected a question"),
@@ -220,6 +223,34 @@ fn room(question: &str) -> String {
         string(out, name);
         out.push_str(&format!(",{hash}]"));
     });
+    out
+}
+
+const DAY_MS: i64 = 86_400_000;
+
+/// Returns a typed time: its milliseconds, or what the clocks of a zone show, on a day or a number of days before today; or what is
+/// wrong.
+fn time(question: &str) -> String {
+    let [now, text] = values(question);
+    let typed = match typed_time::parse(text.trim(), now.parse().unwrap_or_default()) {
+        Ok(typed) => typed,
+        Err(message) => return problem(&message),
+    };
+    let (name, value, clock) = match typed {
+        TypedTime::At(ms) => ("at", ms.cast_signed(), None),
+        TypedTime::Day(day) => ("shown", day * DAY_MS, None),
+        TypedTime::Clock(ms) => ("shown", ms, Some(ms.rem_euclid(DAY_MS))),
+        TypedTime::DayBefore(days) => ("before", days.cast_signed(), None),
+        TypedTime::ClockBefore(days, ms) => ("before", days.cast_signed(), Some(ms.cast_signed())),
+    };
+    let mut out = String::new();
+    let mut object = Object::new(&mut out);
+    object.raw(name, value);
+    match clock {
+        Some(ms) => object.raw("clock", ms),
+        None => object.raw("clock", "null"),
+    };
+    object.end();
     out
 }
 

@@ -8,7 +8,6 @@ mod id_object;
 mod input;
 mod json;
 mod message;
-mod number;
 mod output;
 mod output_file;
 mod report;
@@ -29,7 +28,7 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser};
-use imid_inspect::read;
+use imid_inspect::{number, read};
 
 use crate::commands::Command;
 use crate::report::{Report, Stop, USAGE};

@@ -4,6 +4,7 @@
 //! - [`read_declared`] reads an ID of one scheme, with quotes, brackets or other dashes around it. Both say what is wrong.
 //! - [`Finder`] finds the IDs in logs of any size, with their places.
 //! - [`Id`] has the fields, the forms and the last day of the layout; [`Foreign`] is what is not an ID of this family.
+//! - [`typed_time`] reads the times and offsets that a person types.
 //! - [`risk`] computes how often generators that share no state mint equal IDs.
 //!
 //! It returns plain values: it prints nothing, reads no files and has no clock. Where the present time matters, it is an argument,
@@ -31,12 +32,14 @@ mod foreign;
 mod form;
 mod identify;
 mod looks;
+pub mod number;
 mod pasted;
 pub mod risk;
 mod scan;
 mod scheme;
 mod spellings;
 pub mod time;
+pub mod typed_time;
 
 pub use cut::{CutOff, Repairs};
 pub use error::{ReadError, look_alike};

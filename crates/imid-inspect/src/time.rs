@@ -6,7 +6,7 @@ pub(crate) const PLAUSIBLE_FROM_MS: u64 = 1_104_537_600_000;
 /// The last time that [`rfc3339`] writes: 9999-12-31T23:59:59.999Z.
 pub const LAST_MS: u64 = 253_402_300_799_999;
 
-const DAY_MS: u64 = 86_400_000;
+pub(crate) const DAY_MS: u64 = 86_400_000;
 
 /// Returns Unix milliseconds as RFC 3339 in UTC, with milliseconds. A later time than [`LAST_MS`] is written as that one.
 ///
@@ -76,6 +76,21 @@ const fn civil(days: u64) -> (u64, u64, u64) {
     if month < 10 { (year, month + 3, day) } else { (year + 1, month - 9, day) }
 }
 
+/// Returns the number of a day since 1970-01-01, or `None` if the calendar has no such day.
+pub(crate) fn days_of(year: u64, month: u64, day: u64) -> Option<i64> {
+    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let len = match month {
+        2 => 28 + u64::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => return None,
+    };
+    // The year that begins in March, with the days of its months before. 400 years more have the same calendar.
+    let (year, month) = if month > 2 { (year + 400, month - 3) } else { (year + 399, month + 9) };
+    let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day;
+    (1..=len).contains(&day).then(|| days.cast_signed() - (BEFORE_1970 + CYCLE + 1).cast_signed())
+}
+
 #[cfg(test)]
 mod tests {
     use jiff::Timestamp;
@@ -103,6 +118,8 @@ mod tests {
             let ms = day * DAY_MS + day % DAY_MS;
             let other = Timestamp::from_millisecond(ms.cast_signed()).unwrap();
             assert_eq!(rfc3339(ms), format!("{other:.3}"));
+            let (year, month, date) = civil(day);
+            assert_eq!(days_of(year, month, date), Some(day.cast_signed()));
         }
         assert_eq!((rfc3339(LAST_MS), rfc3339(u64::MAX)), (rfc3339(LAST_MS), "9999-12-31T23:59:59.999Z".into()));
     }

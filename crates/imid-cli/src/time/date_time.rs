@@ -3,6 +3,7 @@
 use std::iter;
 
 use imid::MessageId;
+use imid_inspect::typed_time;
 use jiff::civil::DateTime;
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use jiff::{SignedDuration, Timestamp};
@@ -49,7 +50,7 @@ impl DateAndTime {
 }
 
 /// Returns a time that the clocks of a zone show. One that they show twice is the earlier one.
-fn in_zone(local: DateTime, zone: &TimeZone, text: &str) -> Result<Timestamp, String> {
+pub(super) fn in_zone(local: DateTime, zone: &TimeZone, text: &str) -> Result<Timestamp, String> {
     let ambiguous = zone.to_ambiguous_timestamp(local);
     if let AmbiguousOffset::Gap { before, after } = ambiguous.offset() {
         let gap = SignedDuration::from_secs(i64::from(after.seconds() - before.seconds()));
@@ -76,25 +77,18 @@ fn split(text: &str) -> Option<(&str, Option<Offset>)> {
     let offset = match rest {
         "" => None,
         "Z" | "z" | " UTC" | " GMT" => Some(Offset::UTC),
-        _ => Some(offset(rest.strip_prefix(' ').unwrap_or(rest))?),
+        // `UTC+1` is the name of a zone, and not a part of a time.
+        _ => Some(rest.strip_prefix(' ').unwrap_or(rest))
+            .filter(|rest| rest.starts_with(['+', '-']))
+            .and_then(offset)?
+            .into(),
     };
     Some((&text[..text.len() - rest.len()], offset))
 }
 
-/// Reads an offset such as `+01`, `+0100` or `+01:00`.
+/// Reads an offset such as `+01`, `+0100`, `+01:00` or `UTC+1`.
 pub(super) fn offset(text: &str) -> Option<Offset> {
-    let digits = text.get(1..)?;
-    if !["00", "0000", "00:00"].iter().any(|shape| strip_shape(digits, shape) == Some("")) {
-        return None;
-    }
-    let number = |digits: &str| digits.parse::<i32>().unwrap_or(0);
-    let (hours, minutes) = (number(&digits[..2]), number(digits[2..].trim_start_matches(':')));
-    let seconds = Some((hours * 60 + minutes) * 60).filter(|_| hours < 24 && minutes < 60)?;
-    match text.as_bytes()[0] {
-        b'+' => Offset::from_seconds(seconds).ok(),
-        b'-' => Offset::from_seconds(-seconds).ok(),
-        _ => None,
-    }
+    Offset::from_seconds(typed_time::offset(text)? * 60).ok()
 }
 
 /// Returns the text after a shape. In the shape, 0 stands for any digit.

@@ -9,12 +9,13 @@ use std::time::Duration;
 use imid::MessageId;
 use imid_inspect::Id;
 use imid_inspect::time::{date, rfc3339};
-use jiff::civil::Date;
+use imid_inspect::typed_time::{self, SECONDS_OF_OUR_TIME, TypedTime};
+use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 
 use super::ZoneArg;
-use super::date_time::{DateAndTime, is_date, past_the_end, unix_ms};
+use super::date_time::{DateAndTime, in_zone, is_date, past_the_end, unix_ms};
 use crate::number::Number;
 use crate::report::{Report, Stop, quote};
 
@@ -163,7 +164,9 @@ enum TimeArg {
     UnixMs(u64),
     Day(Day),
     /// A time without an offset, and its text.
-    Local(DateAndTime, String),
+    Local(DateTime, String),
+    /// A time of a day so many days before the present one, in milliseconds, and its text.
+    LocalBefore(i64, u64, String),
 }
 
 impl TimeArg {
@@ -172,8 +175,16 @@ impl TimeArg {
         match self {
             Self::UnixMs(unix_ms) => Ok(*unix_ms),
             Self::Day(day) => first_ms(day.date(zone), zone),
-            Self::Local(_, text) if zone.given.is_none() => Err(without_zone(text)),
-            Self::Local(time, text) => before_the_end(time.unix_ms(&zone.zone(), text)?, text),
+            Self::Local(_, text) | Self::LocalBefore(_, _, text) if zone.given.is_none() => Err(without_zone(text)),
+            Self::Local(time, text) => before_the_end(unix_ms(in_zone(*time, &zone.zone(), text)?, text)?, text),
+            Self::LocalBefore(days, ms, text) => {
+                let time = Day::Before(*days)
+                    .date(zone)
+                    .at(0, 0, 0, 0)
+                    .checked_add(Span::new().milliseconds(ms.cast_signed()));
+                let time = time.map_err(|_| past_the_end(text))?;
+                before_the_end(unix_ms(in_zone(time, &zone.zone(), text)?, text)?, text)
+            }
         }
     }
 }
@@ -236,10 +247,13 @@ pub(crate) const TIME_FORMS: &str = "\
 Times:
   2025-11-20, today, yesterday   a date: its first millisecond in --time-zone
   2025-11-20T12:00:00.5          a time in --time-zone, which must be given
+  14:00, yesterday 14:00         the same, of today or of another day
   2025-11-20T12:00:00.5+01:00    RFC 3339; also +01, +0100, UTC, a space for T, no seconds
   1763640000000, 1.76364e12      Unix milliseconds
   1763640000s                    Unix seconds
   now, -1h, +90m, -2d12h         now, and a duration before or after now";
+
+const DAY_MS: i64 = 86_400_000;
 
 /// All arguments of a run have the same present time, so that the range from `-1h` to `now` is an hour long.
 static NOW: LazyLock<Timestamp> = LazyLock::new(Timestamp::now);
@@ -274,50 +288,24 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     duration.ok_or_else(|| format!("expected a duration such as 10s, 500ms or 1m30s, found {}", quote(text)))
 }
 
-/// Unix seconds from 1990 to 2100. As milliseconds they are times in January and February 1970.
-pub(crate) const SECONDS_OF_OUR_TIME: RangeInclusive<u64> = 631_152_000..=4_102_444_800;
-
-/// Years, and dates without dashes. As milliseconds they are times of the first day of 1970.
-const YEARS_AND_DATES: [RangeInclusive<u64>; 2] = [1_970..=2_109, 19_700_101..=21_091_231];
-
 fn parse_time_at(text: &str, now: Timestamp) -> Result<TimeArg, String> {
-    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if let Some(number) = Number::read(text).filter(|number| is_digits(text) || number.fraction.is_empty()) {
-        let unix_ms = number.whole.parse().map_err(|_| past_the_end(text))?;
-        if SECONDS_OF_OUR_TIME.contains(&unix_ms) {
-            return Err(format!("expected Unix milliseconds, found {text}; for Unix seconds, write {unix_ms}s"));
+    Ok(match typed_time::parse(text, unix_ms(now, text)?)? {
+        TypedTime::At(ms) => TimeArg::UnixMs(ms),
+        TypedTime::Day(days) => TimeArg::Day(Day::Date(date_of(days, text)?)),
+        TypedTime::DayBefore(days) => TimeArg::Day(Day::Before(days.cast_signed())),
+        TypedTime::Clock(ms) => {
+            let time = date_of(ms.div_euclid(DAY_MS), text)?
+                .at(0, 0, 0, 0)
+                .checked_add(Span::new().milliseconds(ms.rem_euclid(DAY_MS)));
+            TimeArg::Local(time.map_err(|_| past_the_end(text))?, text.to_owned())
         }
-        if YEARS_AND_DATES.iter().any(|numbers| numbers.contains(&unix_ms)) {
-            return Err(format!("expected Unix milliseconds, found {text}; a date is written as 2025-11-20"));
-        }
-        return Ok(TimeArg::UnixMs(unix_ms));
-    }
-    if let Some(seconds) = text.strip_suffix('s').filter(|seconds| is_digits(seconds)) {
-        let unix_ms = seconds.parse().ok().and_then(|seconds: u64| seconds.checked_mul(1_000));
-        return unix_ms.map(TimeArg::UnixMs).ok_or_else(|| past_the_end(text));
-    }
-    match Day::parse(text) {
-        Ok(day) => return Ok(TimeArg::Day(day)),
-        Err(problem) if is_date(text) => return Err(problem),
-        Err(_) => {}
-    }
-    if text == "now" {
-        return unix_ms(now, text).map(TimeArg::UnixMs);
-    }
-    if text.starts_with(['-', '+']) {
-        let expected = || format!("expected a duration from now such as -1h or +90m, found {}", quote(text));
-        let duration: Span = text.parse().map_err(|_| expected())?;
-        // In UTC each day has 24 hours.
-        let time = now.to_zoned(TimeZone::UTC).checked_add(duration).map_err(|_| expected())?;
-        return unix_ms(time.timestamp(), text).map(TimeArg::UnixMs);
-    }
-    let forms = "a time such as 2024-11-19T17:37:45.755Z, 2024-11-19, 1732037865755, 1732037865s, now or -1h";
-    let time = DateAndTime::read(text, forms)?;
-    if time.has_offset() {
-        time.unix_ms(&TimeZone::UTC, text).map(TimeArg::UnixMs)
-    } else {
-        Ok(TimeArg::Local(time, text.to_owned()))
-    }
+        TypedTime::ClockBefore(days, ms) => TimeArg::LocalBefore(days.cast_signed(), ms, text.to_owned()),
+    })
+}
+
+/// Returns the date of a day, by its number since 1970-01-01.
+fn date_of(days: i64, text: &str) -> Result<Date, String> {
+    Date::constant(1970, 1, 1).checked_add(Span::new().days(days)).map_err(|_| past_the_end(text))
 }
 
 /// A whole day, as an argument.
@@ -542,10 +530,10 @@ mod tests {
             ("2025-11-31", "expected a date such as 2025-11-20, today or yesterday, found \"2025-11-31\""),
             ("-1", "expected a duration from now such as -1h or +90m, found \"-1\""),
             ("-1x", "expected a duration from now such as -1h or +90m, found \"-1x\""),
-            ("-100y", "expected a time in 1970 or later, found \"-100y\""),
-            ("tomorrow", "expected a time such as 2024-11-19T17:37:45.755Z, "),
-            ("", "expected a time such as 2024-11-19T17:37:45.755Z, "),
-            ("s", "expected a time such as 2024-11-19T17:37:45.755Z, "),
+            ("-30000d", "expected a time in 1970 or later, found \"-30000d\""),
+            ("tomorrow", "expected a time such as 2025-11-20 12:00, "),
+            ("", "expected a time such as 2025-11-20 12:00, "),
+            ("s", "expected a time such as 2025-11-20 12:00, "),
             ("18446744073709551616", "expected a time up to 2109-05-15T07:35:11.103Z, found \"18446744073709551616\""),
             (
                 "18446744073709551615s",
@@ -555,6 +543,18 @@ mod tests {
             let error = parse_time_at(text, now).unwrap_err();
             assert!(error.starts_with(start), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn a_time_of_today_and_of_yesterday_is_one_of_the_zone() {
+        let now: Timestamp = "2025-11-20T20:00:00Z".parse().unwrap();
+        // In Shanghai it is the 21st. `Day` has the present time of the run, so only distances are compared.
+        let shanghai = ZoneArg { given: Some(TimeZone::get("Asia/Shanghai").unwrap()) };
+        let ms = |text: &str| parse_time_at(text, now).unwrap().in_zone(&shanghai).unwrap();
+        assert_eq!(ms("today 14:00") - ms("today"), 14 * 3_600_000);
+        assert_eq!(ms("14:00:00.5") - ms("yesterday 14:00"), 86_400_500);
+        let error = parse_time_at("14:00", now).unwrap().in_zone(&ZoneArg::default()).unwrap_err();
+        assert!(error.starts_with("expected a time with its zone, such as "), "{error}");
     }
 
     #[test]

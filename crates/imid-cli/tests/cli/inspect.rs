@@ -305,3 +305,36 @@ fn digits_that_are_read_as_hex_can_be_an_integer_too() {
     assert!(!imid("inspect 64d1601c46e2afbc856b", "").ok().contains("--id-form"));
     assert!(imid("inspect --id-form int 12345678901234567890", "").ok().contains("read as  int of standard\n"));
 }
+
+/// What the tool prints about a text: the system and the ID of each page, or each line of the list of systems, and how many
+/// numbers it lists apart.
+fn found(text: &str) -> (Vec<String>, usize) {
+    let ran = imid_args(&["inspect", text], "");
+    let lines: Vec<_> = ran.out.lines().collect();
+    let system = |at: usize| {
+        let read_as = lines[at..].iter().find_map(|line| line.strip_prefix("read as  "));
+        read_as.and_then(|read_as| read_as.rsplit(' ').next()).unwrap_or_default()
+    };
+    let is_page = |at: &usize| lines.get(at + 1).is_some_and(|line| line.starts_with("UTC      "));
+    let mut ids: Vec<_> = (0..lines.len()).filter(is_page).map(|at| format!("{} {}", system(at), lines[at])).collect();
+    if ids.is_empty() {
+        let id = text.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+        let id = if id.contains('-') { id.to_uppercase() } else { id.to_owned() };
+        let systems = lines.iter().filter_map(|line| line.split_once(' ')).map(|(system, _)| system);
+        ids = systems.map(|system| format!("{system} {id}")).collect();
+    }
+    assert_eq!(ran.status, i32::from(ids.is_empty()), "{text}: {}", ran.err);
+    let all = [ran.out, ran.err].concat();
+    let numbers = all.split_once(" could be ").and_then(|(before, _)| before.rsplit([' ', '\n']).nth(1)?.parse().ok());
+    (ids, numbers.unwrap_or(0))
+}
+
+/// The page is tested with the same file.
+#[test]
+fn each_pasted_text_has_the_ids_that_the_page_shows() {
+    let cases: Vec<(String, Vec<String>, usize)> = serde_json::from_str(include_str!("pasted.json")).unwrap();
+    assert!(cases.len() > 30);
+    for (text, ids, others) in cases {
+        assert_eq!(found(&text), (ids, others), "{text}");
+    }
+}

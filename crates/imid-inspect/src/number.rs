@@ -1,12 +1,14 @@
 //! Numbers as people and spreadsheets write them: `1e6`, `1.76364E+12`, `100k`.
 
 /// A decimal number, with its point where the exponent says.
-pub(crate) struct Number {
-    pub(crate) whole: String,
+#[derive(Clone, Debug)]
+pub struct Number {
+    /// The digits before it.
+    pub whole: String,
     /// The digits after the point.
-    pub(crate) fraction: String,
+    pub fraction: String,
     /// The text has fewer digits than the whole part, so the last ones are zeros that no one wrote.
-    pub(crate) is_filled: bool,
+    pub is_filled: bool,
 }
 
 /// The largest exponent. No number that the tool reads has more digits.
@@ -14,7 +16,7 @@ const MAX_EXPONENT: usize = 30;
 
 impl Number {
     /// Reads digits with at most one point, and an exponent. Returns `None` for any other text, such as one with a sign.
-    pub(crate) fn read(text: &str) -> Option<Self> {
+    pub fn read(text: &str) -> Option<Self> {
         // Most numbers, and each time of a message, are digits alone.
         if is_digits(text) {
             return Some(Self { whole: text.to_owned(), fraction: String::new(), is_filled: false });
@@ -36,7 +38,7 @@ impl Number {
     }
 
     /// Reads a number as [`read`](Self::read) does, or one that ends with `k`, `M` or `G`.
-    pub(crate) fn read_count(text: &str) -> Option<Self> {
+    pub fn read_count(text: &str) -> Option<Self> {
         let units = [('k', "e3"), ('K', "e3"), ('M', "e6"), ('G', "e9")];
         let short = units.iter().find_map(|(unit, exponent)| Some(text.strip_suffix(*unit)?.to_owned() + exponent));
         // Two exponents are not a number.
@@ -45,7 +47,7 @@ impl Number {
 }
 
 /// Reads a number that need not be whole, or that ends with `k`, `M` or `G`.
-pub(crate) fn float(text: &str) -> Option<f64> {
+pub fn float(text: &str) -> Option<f64> {
     let Some(number) = Number::read_count(text) else { return text.parse().ok() };
     format!("{}.{}", number.whole, number.fraction).parse().ok()
 }

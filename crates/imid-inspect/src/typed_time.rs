@@ -1,0 +1,260 @@
+//! Times that a person types. The caller knows the zones and the present time.
+
+use core::ops::RangeInclusive;
+
+use imid::MessageId;
+
+use crate::number::Number;
+use crate::time::{DAY_MS, days_of, rfc3339};
+
+/// A time that a person typed. All but the first become a time in a zone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TypedTime {
+    /// Unix milliseconds.
+    At(u64),
+    /// A day, by its number since 1970-01-01.
+    Day(i64),
+    /// What the clocks show: milliseconds since 1970-01-01, as if they showed UTC.
+    Clock(i64),
+    /// A day before today, by their distance.
+    DayBefore(u64),
+    /// What the clocks show, in milliseconds of the day, on a day before today.
+    ClockBefore(u64, u64),
+}
+
+/// The forms of a time, as an error lists them.
+const FORMS: &str = "a time such as 2025-11-20 12:00, 2025-11-20T12:00:00Z, 2025-11-20, yesterday 14:00, 14:00, today, now, -1h, \
+                     1763640000000 or 1763640000s";
+
+/// Unix seconds from 1990 to 2100. As milliseconds they are times in January and February 1970.
+pub const SECONDS_OF_OUR_TIME: RangeInclusive<u64> = 631_152_000..=4_102_444_800;
+
+/// Years, and dates without dashes. As milliseconds they are times of the first day of 1970.
+const YEARS_AND_DATES: [RangeInclusive<u64>; 2] = [1_970..=2_109, 19_700_101..=21_091_231];
+
+/// Reads a time: a date, `today` or `yesterday`, each alone or with a time of day; a time of day; RFC 3339, also without
+/// seconds, with a space for the `T`, and with the offsets that databases write; Unix milliseconds, or seconds with an `s`; `now`, or
+/// a duration from now such as `-1h`.
+///
+/// ```
+/// use imid_inspect::typed_time::{TypedTime, parse};
+///
+/// let now_ms = 1_763_640_000_250;
+/// assert_eq!(parse("-1h", now_ms), Ok(TypedTime::At(1_763_636_400_250)));
+/// assert_eq!(parse("yesterday 14:00", now_ms), Ok(TypedTime::ClockBefore(1, 50_400_000)));
+/// ```
+///
+/// # Errors
+/// The text has none of these forms, such as `tomorrow`; a part is out of its range, such as `2025-11-31`; or the time is before
+/// 1970. The error lists the forms.
+pub fn parse(text: &str, now_ms: u64) -> Result<TypedTime, String> {
+    let error = |expected: &str| format!("expected {expected}, found {text:?}");
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let end = || error(&format!("a time up to {}", rfc3339(MessageId::MAX.timestamp_ms())));
+    if let Some(number) = Number::read(text).filter(|number| is_digits(text) || number.fraction.is_empty()) {
+        let ms: u64 = number.whole.parse().map_err(|_| end())?;
+        if SECONDS_OF_OUR_TIME.contains(&ms) {
+            return Err(format!("expected Unix milliseconds, found {text}; for Unix seconds, write {ms}s"));
+        }
+        if YEARS_AND_DATES.iter().any(|numbers| numbers.contains(&ms)) {
+            return Err(format!("expected Unix milliseconds, found {text}; a date is written as 2025-11-20"));
+        }
+        return Ok(TypedTime::At(ms));
+    }
+    if let Some(seconds) = text.strip_suffix('s').filter(|seconds| is_digits(seconds)) {
+        return seconds.parse::<u64>().ok().and_then(|s| s.checked_mul(1_000)).map(TypedTime::At).ok_or_else(end);
+    }
+    if text == "now" {
+        return Ok(TypedTime::At(now_ms));
+    }
+    if let Some(sign @ ('-' | '+')) = text.chars().next() {
+        let ms = duration(&text[1..]).ok_or_else(|| error("a duration from now such as -1h or +90m"))?;
+        let time = if sign == '-' { now_ms.checked_sub(ms) } else { now_ms.checked_add(ms) };
+        return time.map(TypedTime::At).ok_or_else(|| error("a time in 1970 or later"));
+    }
+    let (day, rest) = match text.get(..10).filter(|date| has_shape(date, "0000-00-00")) {
+        Some(date) => {
+            let day = day_of(date).ok_or_else(|| error("a date such as 2025-11-20, today or yesterday"))?;
+            (Some(Ok(day)), &text[10..])
+        }
+        None => match ["today", "yesterday"].iter().position(|name| text.starts_with(name)) {
+            Some(days) => (Some(Err(days as u64)), &text[["today", "yesterday"][days].len()..]),
+            None => (None, text),
+        },
+    };
+    let rest = match (day, rest.strip_prefix(['T', 't', ' '])) {
+        (Some(Ok(day)), _) if rest.is_empty() => return Ok(TypedTime::Day(day)),
+        (Some(Err(days)), _) if rest.is_empty() => return Ok(TypedTime::DayBefore(days)),
+        (Some(_), Some(rest)) => rest,
+        (None, _) => rest,
+        _ => return Err(error(FORMS)),
+    };
+    let (clock_ms, after) = clock(rest).ok_or_else(|| error(FORMS))?;
+    let Some(clock_ms) = clock_ms else {
+        return Err(error("a second from 00 to 59 (Unix time has no leap seconds)"));
+    };
+    let shown = |day: i64| day * DAY_MS.cast_signed() + clock_ms.cast_signed();
+    match (day, after) {
+        (Some(Ok(day)), "") => Ok(TypedTime::Clock(shown(day))),
+        (Some(Ok(day)), _) => {
+            let minutes = match after {
+                "Z" | "z" | " UTC" | " GMT" => 0,
+                _ => offset(after.strip_prefix(' ').unwrap_or(after)).ok_or_else(|| error(FORMS))?,
+            };
+            let ms = u64::try_from(shown(day) - i64::from(minutes) * 60_000);
+            ms.map(TypedTime::At).map_err(|_| error("a time in 1970 or later"))
+        }
+        (Some(Err(days)), "") => Ok(TypedTime::ClockBefore(days, clock_ms)),
+        (None, "") => Ok(TypedTime::ClockBefore(0, clock_ms)),
+        _ => Err(error(FORMS)),
+    }
+}
+
+/// Reads an offset in minutes: `+01`, `+0100`, `+01:00`, and `UTC+8`, `GMT-3:30` and `UTC` as people write them.
+///
+/// ```
+/// use imid_inspect::typed_time::offset;
+///
+/// assert_eq!([offset("UTC+8"), offset("-03:30"), offset("UTC"), offset("CET")], [Some(480), Some(-210), Some(0), None]);
+/// ```
+pub fn offset(text: &str) -> Option<i32> {
+    let named = ["UTC", "GMT", "utc", "gmt"].iter().find_map(|name| text.strip_prefix(name));
+    let signed = match (named, text) {
+        (Some(""), _) | (_, "Z" | "z") => return Some(0),
+        (Some(signed), _) => signed,
+        (None, _) => text,
+    };
+    let digits = signed.get(1..)?;
+    let is_short = named.is_some() && ["0", "0:00"].iter().any(|shape| has_shape(digits, shape));
+    if !is_short && !["00", "0000", "00:00"].iter().any(|shape| has_shape(digits, shape)) {
+        return None;
+    }
+    let (hours, minutes) = digits.split_once(':').unwrap_or_else(|| digits.split_at(digits.len().min(2)));
+    let number = |digits: &str| if digits.is_empty() { Some(0) } else { digits.parse::<i32>().ok() };
+    let (hours, minutes) = (number(hours)?, number(minutes)?);
+    let total = Some(hours * 60 + minutes).filter(|_| hours < 24 && minutes < 60)?;
+    match signed.as_bytes()[0] {
+        b'+' => Some(total),
+        b'-' => Some(-total),
+        _ => None,
+    }
+}
+
+/// Reads `1h`, `90m` and `2d12h`, in milliseconds. Days have 24 hours.
+fn duration(text: &str) -> Option<u64> {
+    let units = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", DAY_MS), ("w", 7 * DAY_MS)];
+    let (mut rest, mut total) = (text, 0_u64);
+    while !rest.is_empty() {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let count: u64 = rest[..digits].parse().ok()?;
+        let unit_len = rest[digits..].bytes().take_while(u8::is_ascii_alphabetic).count();
+        let unit = &rest[digits..digits + unit_len];
+        let (_, ms) = units.iter().find(|(name, _)| *name == unit)?;
+        total = total.checked_add(count.checked_mul(*ms)?)?;
+        rest = &rest[digits + unit_len..];
+    }
+    (!text.is_empty()).then_some(total)
+}
+
+/// Reads `14:00`, `14:00:05` and `14:00:05.123`. Returns the milliseconds, or nothing for second 60, and what follows.
+fn clock(text: &str) -> Option<(Option<u64>, &str)> {
+    let number = |at: usize| text[at..at + 2].parse::<u64>().ok();
+    let hour_and_minute = text.get(..5).filter(|start| has_shape(start, "00:00"))?;
+    let (hours, minutes) = (number(0)?, number(3)?);
+    let mut rest = &text[hour_and_minute.len()..];
+    let (mut seconds, mut ms) = (0, 0);
+    if rest.get(..3).is_some_and(|start| has_shape(start, ":00")) {
+        seconds = number(6)?;
+        rest = &rest[3..];
+        let digits = rest.strip_prefix('.').map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
+        if (1..=9).contains(&digits) {
+            ms = rest[1..=digits]
+                .bytes()
+                .chain([b'0'; 3])
+                .take(3)
+                .fold(0, |ms, digit| ms * 10 + u64::from(digit - b'0'));
+            rest = &rest[1 + digits..];
+        }
+    }
+    if hours > 23 || minutes > 59 || seconds > 60 {
+        return None;
+    }
+    let total = ((hours * 60 + minutes) * 60 + seconds) * 1_000 + ms;
+    Some((Some(total).filter(|_| seconds < 60), rest))
+}
+
+/// Returns the number of a day since 1970-01-01, if there is such a day.
+fn day_of(date: &str) -> Option<i64> {
+    let number = |from: usize, to: usize| date[from..to].parse::<u64>().ok();
+    days_of(number(0, 4)?, number(5, 7)?, number(8, 10)?)
+}
+
+/// Returns whether a text has a shape, in which 0 stands for any digit.
+fn has_shape(text: &str, shape: &str) -> bool {
+    let fits = |(byte, shape): (u8, u8)| if shape == b'0' { byte.is_ascii_digit() } else { byte == shape };
+    text.len() == shape.len() && text.bytes().zip(shape.bytes()).all(fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: u64 = 1_763_640_000_250; // 2025-11-20T12:00:00.250Z
+
+    #[test]
+    fn each_form_that_a_person_types_is_read() {
+        let (at, clock) = (TypedTime::At, |ms: u64| TypedTime::Clock(ms.cast_signed()));
+        let day = 1_763_596_800_000;
+        for (text, expected) in [
+            ("now", at(NOW)),
+            ("-2d12h", at(NOW - 216_000_000)),
+            ("+250ms", at(NOW + 250)),
+            ("1763640000s", at(1_763_640_000_000)),
+            ("1.76364e12", at(1_763_640_000_000)),
+            ("2025-11-20", TypedTime::Day(20_412)),
+            ("1969-12-31", TypedTime::Day(-1)),
+            ("0000-03-01", TypedTime::Day(-719_468)),
+            ("1970-01-01", TypedTime::Day(0)),
+            ("2024-02-29", TypedTime::Day(19_782)),
+            ("today", TypedTime::DayBefore(0)),
+            ("yesterday", TypedTime::DayBefore(1)),
+            ("yesterday 14:00", TypedTime::ClockBefore(1, 50_400_000)),
+            ("today 00:00:01", TypedTime::ClockBefore(0, 1_000)),
+            ("14:00", TypedTime::ClockBefore(0, 50_400_000)),
+            ("2025-11-20 19:10", clock(day + 69_000_000)),
+            ("2025-11-20T19:10:05.123456", clock(day + 69_005_123)),
+            ("2025-11-20T19:10:05.1Z", at(day + 69_005_100)),
+            ("2025-11-20 19:10:05+0800", at(day + 69_005_000 - 28_800_000)),
+            ("2025-11-20 19:10 -03:30", at(day + 69_000_000 + 12_600_000)),
+            ("2025-11-20 19:10 UTC", at(day + 69_000_000)),
+        ] {
+            assert_eq!(parse(text, NOW), Ok(expected), "{text}");
+        }
+        for (text, start) in [
+            ("tomorrow", "expected a time such as 2025-11-20 12:00, "),
+            ("", "expected a time such as "),
+            ("today 25:00", "expected a time such as "),
+            ("14:00+01", "expected a time such as "),
+            ("2025-11-20x", "expected a time such as "),
+            ("2025-11-31", "expected a date such as 2025-11-20, today or yesterday, found \"2025-11-31\""),
+            ("2025-02-29", "expected a date such as "),
+            ("2025-13-01", "expected a date such as "),
+            ("1969-12-31 23:59Z", "expected a time in 1970 or later"),
+            ("2016-12-31T23:59:60Z", "expected a second from 00 to 59"),
+            ("-1x", "expected a duration from now such as -1h or +90m, found \"-1x\""),
+            ("-", "expected a duration from now "),
+            ("-30000d", "expected a time in 1970 or later, found \"-30000d\""),
+            ("1763640000", "expected Unix milliseconds, found 1763640000; for Unix seconds, write 1763640000s"),
+            ("20251120", "expected Unix milliseconds, found 20251120; a date is written as 2025-11-20"),
+        ] {
+            let error = parse(text, NOW).unwrap_err();
+            assert!(error.starts_with(start), "{text}: {error}");
+        }
+        for (text, minutes) in [("+05:30", 330), ("-0330", -210), ("UTC+8", 480), ("GMT-3:30", -210), ("Z", 0)] {
+            assert_eq!(offset(text), Some(minutes), "{text}");
+        }
+        for text in ["", "8", "+8", "UTC8", "+24", "+01:60", "CET", "é+1"] {
+            assert_eq!(offset(text), None, "{text}");
+        }
+    }
+}
