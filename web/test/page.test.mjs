@@ -285,7 +285,7 @@ test("every pasted text has the IDs that the tool prints", async () => {
     const found = await page.evaluate(() => {
       const rows = [...document.querySelectorAll("#rows th")].map((cell) => [/ ([a-z][\w-]*)/.exec([...cell.childNodes].slice(2).map((node) => node.textContent).join(""))?.[1] ?? "standard", cell.querySelector(".id").textContent]);
       const open = document.getElementById("open");
-      const readAs = [...open.querySelectorAll("dd")].map((fact) => / of ([a-z][\w-]*)$/.exec(fact.textContent)?.[1]).find((name) => name);
+      const readAs = [...open.querySelectorAll("dd")].map((fact) => /^(?:lenient text|text|hex|int|uuid|base64|bytes) of ([a-z][\w-]*)$/.exec(fact.textContent)?.[1]).find((name) => name);
       const one = open.hidden ? [] : [[readAs, document.getElementById("open-title").textContent]];
       const summary = document.querySelector("#others:not([hidden]) summary");
       return [(rows.length ? rows : one).map((each) => each.join(" ")), Number(summary?.textContent.split(" ")[0] ?? 0)];

@@ -13,6 +13,9 @@ pub(super) struct GivenIds {
     firsts: Vec<u64>,
 }
 
+/// The most IDs whose bytes are found as lists, escapes and dumps, too: they take 7 KB each. Of more IDs, the words are found.
+const FEW: usize = 10_000;
+
 /// Bits of a hash. With 10^5 IDs, about one place in fifty of other text is looked up.
 const HASH_BITS: u32 = 26;
 
@@ -20,7 +23,7 @@ impl GivenIds {
     pub(super) fn new(ids: Vec<Id>) -> Self {
         let mut spellings = Vec::<(Box<[u8]>, ReadForm, u32)>::new();
         for (index, id) in (0..).zip(&ids) {
-            let texts = Spellings::new(*id);
+            let texts = if ids.len() > FEW { Spellings::short(*id) } else { Spellings::new(*id) };
             spellings.extend(texts.iter().map(|(form, text)| (Box::from(text.as_bytes()), form, index)));
         }
         spellings.sort_unstable_by(|(a, ..), (b, ..)| a.cmp(b));
