@@ -262,7 +262,8 @@ fn a_byte_order_mark_is_not_part_of_the_first_line() {
     // Only the first one is a mark.
     assert_eq!(imid("check", format!("{mark}{mark}{ID}")).status, 1);
     assert_eq!(imid("check", format!("\n{mark}{ID}")).status, 1);
-    imid("check", mark).ok();
+    // No ID at all is a failed check.
+    assert_eq!(imid("check", mark).status, 1);
 }
 
 #[test]
