@@ -3,30 +3,58 @@
 //! A service **tags** each message with an ID, its store **orders** messages by ID, and any reader **parses** the ID back into
 //! time, session type and session hash. It needs no machine ID, no coordinator and no network.
 //!
-//! - With the system clock, minting an ID takes 30 ns, of which reading the clock takes 23. With a [`TickClock`](clock::TickClock)
-//!   it takes 2.7 ns, and in batches of 64 with the system clock 1.0 ns per ID.
-//! - Writing the text of an ID takes 2.5 ns, reading it 3.3 ns.
-//! - Two threads on two stripes mint 2.0 times as many IDs as one thread, and 1.7 times as many with a `TickClock`.
-//! - If the clock steps back by 30 s, minting continues without a wait, an error or a duplicate. In the same test, 4 of
-//!   14 other libraries block or panic, and 4 mint IDs out of order or repeat them.
-//!
-//! These are loops at full speed on 2 virtual cores of an AMD EPYC (Zen 5). The minting loops are bursts, without the limit
-//! `max_lead`; sustained, a stripe mints 4,096 IDs per millisecond. BENCHMARKS.md has all results and machines.
-//!
 //! ```
-//! use imid::{Generator, MessageId, SessionTag, SessionType};
+//! use imid::{MessageId, SessionTag, SessionType};
 //!
-//! let ids = Generator::new();
 //! let room = SessionTag::new(SessionType::GROUP, "room-42");
-//! let id = ids.generate(room)?; // never blocks
+//! let id = imid::generate(room)?; // never blocks
 //! println!("{id}"); // F3ZC-7SWG-ECQH-T3DD
 //!
 //! let id: MessageId = "F3ZC-7SWG-ECQH-T3DD".parse()?;
 //! assert_eq!(id.timestamp_ms(), 1_795_204_812_345);
-//! assert_eq!(id.session_type(), SessionType::GROUP);
 //! assert!(id.is_in(room));
 //! # Ok::<(), Box<dyn core::error::Error>>(())
 //! ```
+//!
+//! # What you can do
+//!
+//! **Mint in one process per room**: [`generate`], or your own [`Generator`] with more stripes, limits or another clock. It keeps
+//! the order when the clock steps, and returns an error instead of an ID that could be a duplicate.
+//!
+//! ```
+//! use imid::Generator;
+//! use imid::clock::SystemClock;
+//! # use imid::{SessionTag, SessionType};
+//!
+//! static IDS: Generator<SystemClock, 64> = Generator::striped(); // strict order per session, 64 × 4,096 IDs/ms
+//! let id = IDS.generate(SessionTag::pair("alice", "bob"))?;
+//! # assert!(id.is_in(SessionTag::pair("bob", "alice")));
+//! # Ok::<(), imid::generator::GenerateError>(())
+//! ```
+//!
+//! **Mint on several hosts that lock the room's row**: [`MessageId::after`] makes the next ID from the row's last one and the time of
+//! the database, without a generator or any state.
+//!
+//! ```
+//! # use imid::{MessageId, SessionTag, SessionType};
+//! # let (room, last, now_ms) = (SessionTag::new(SessionType::GROUP, "room-42"), None, 1_795_204_812_345);
+//! // SELECT last_id, <the time in ms> FROM rooms WHERE name = 'room-42' FOR UPDATE
+//! let id = MessageId::after(last, room, now_ms)?;
+//! # assert!(id.is_in(room));
+//! # Ok::<(), imid::error::AfterError>(())
+//! ```
+//!
+//! **Store and send**: 10 bytes ([`to_bytes`](MessageId::to_bytes)), 19 characters ([`to_text`](MessageId::to_text)), a UUID
+//! ([`to_uuid_bytes`](MessageId::to_uuid_bytes)) or an integer, all in one order. [`store`] lists the features for databases.
+//!
+//! **Read**: [`str::parse`], [`MessageId::from_bytes`], and [`MessageId::parse_lenient`] for what a person types. [`message_id!`] checks a
+//! literal when you compile, and [`codec`] reads and writes many IDs at once.
+//!
+//! **Scan by time**: [`MessageId::range`] returns the first and the last ID of a time range.
+//!
+//! **Route**: [`SessionTag::shard`] tells which of n processes owns a session.
+//!
+//! IDs of other chat systems are in [`dialect`]; 64-bit IDs such as Twitter's are in the crate `imid-snowflake`.
 //!
 //! # The 80 bits
 //!
@@ -63,6 +91,7 @@
 //! | one process mints for each session, chosen by its *name* (a sticky load balancer, a Kafka key) | unique under the same conditions, except between two sessions that share a hash and are on two hosts: two of their IDs of one millisecond are equal with probability 1/4096 |
 //! | any host mints for any session | **not unique**: two IDs of one session that two hosts mint in one millisecond are equal with probability 1/4096 |
 //! | any host mints for any session with [`MessageId::after`], in a transaction that has locked the session's row, which has its last ID; the ID has a unique key | **unique** among what is stored, and in order within each session, regardless of the hosts' clocks, if the conditions in STORES.md hold |
+//! | several hosts, each message stored in a transaction that has locked its room's row, with a unique key on the ID: [`MessageId::after`] | **unique** and in room order, whatever the clocks of the hosts show |
 //! | each host has its own [`lane`](generator::Builder::lane) | **unique**, while no two live hosts hold one lane and a lane's next holder starts after its last ID |
 //! | each process holds a lease of the crate `imid-lease` on a strong store | **unique** regardless of clocks, networks or pauses, as long as the store loses no acknowledged write and no running VM is cloned |
 //! | a process restarts without a floor and without a lease | **not unique**: the process is a new host. It can repeat IDs that ran ahead of the clock ([how far](#how-far-ids-can-be-ahead-of-the-clock)) |
@@ -121,8 +150,15 @@
 //! | IDs of imported messages, with their times | a [`clock::ManualClock`] and limits of [`Duration::MAX`](core::time::Duration::MAX) |
 //! | 64-bit IDs such as those of Twitter, Leaf and NSQ | the crate `imid-snowflake` |
 //!
-//! [`dialect`] reads and writes the 80 bits in the text forms of RongCloud and JuggleIM, and in your own. The crate
-//! `imid-inspect` lists the dialects, and the layouts of 64-bit IDs, that could have produced a text.
+//! # Speed
+//!
+//! - With the system clock, minting an ID takes 30 ns, of which reading the clock takes 23. With a [`TickClock`](clock::TickClock)
+//!   it takes 2.7 ns, and in batches of 64 with the system clock 1.0 ns per ID.
+//! - Writing the text of an ID takes 2.5 ns, reading it 3.3 ns.
+//! - Two threads on two stripes mint 2.0 times as many IDs as one thread, and 1.7 times as many with a `TickClock`.
+//!
+//! These are loops at full speed on 2 virtual cores of an AMD EPYC (Zen 5). The minting loops are bursts, without the limit
+//! `max_lead`; sustained, a stripe mints 4,096 IDs per millisecond. BENCHMARKS.md has all results, and those of other libraries.
 //!
 //! # Features
 //!
@@ -130,7 +166,7 @@
 //! | --- | --- |
 //! | `std` (default) | the system clock, [`clock::TickClock`], seeds drawn at first use, [`generate`], calls that wait, fork detection and conversions with `String` and `Vec`. Without it the crate is `no_std` and needs no allocator; the caller provides a clock and a seed |
 //! | `juggleim` | session hashes as JuggleIM computes them ([`dialect::Dialect::JUGGLEIM`]) |
-//! | `serde` | values as text in JSON and other human-readable formats, as bits in binary formats |
+//! | `serde` | values as text in JSON and other human-readable formats, as bits in binary formats. Of formats such as MessagePack, an ID can also be read from its text |
 //! | `uuid-1` | the UUID view of an ID as a `uuid::Uuid` |
 //! | `sqlx-0_9`, `sqlx-postgres-0_9`, `postgres-types-0_2`, `diesel-2`, `rusqlite-0_41`, `redis-1`, `scylla-1` | IDs, session tags and session types in databases: see [`store`]. `rusqlite-0_41` links the system's SQLite; on Debian 12, also depend on `rusqlite` with `bundled` |
 //! | `schemars-1`, `utoipa-6` | schemas of the JSON that `serde` writes |

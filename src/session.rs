@@ -26,7 +26,7 @@ const TAG: &Quantity = &Quantity::new("a session tag", "");
 /// assert_eq!(SessionType::from_u8(13)?.name(), None);
 /// # Ok::<(), imid::error::RangeError>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionType(u8);
 
 /// Makes the constants and their names from one table, so that each constant has a name.
@@ -66,7 +66,7 @@ session_types! {
 }
 
 impl SessionType {
-    /// The least type: code 0. It is the default.
+    /// The least type: code 0.
     pub const MIN: Self = Self(0);
     /// The greatest type: code 15.
     pub const MAX: Self = Self(TYPE_MAX);

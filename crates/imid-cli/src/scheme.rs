@@ -24,7 +24,7 @@ pub(crate) fn scheme() -> impl TypedValueParser<Value = Scheme> {
 
 /// Reads the name of a dialect that can mint IDs.
 pub(crate) fn minting_dialect() -> impl TypedValueParser<Value = &'static Dialect<'static>> {
-    let mints = |dialect: &&Dialect<'_>| dialect.session_tag(SessionType::default(), "").is_ok();
+    let mints = |dialect: &&Dialect<'_>| dialect.session_tag(SessionType::MIN, "").is_ok();
     PossibleValuesParser::new(Dialect::ALL.iter().filter(mints).map(Dialect::name)).map(|name| {
         // PANIC: clap accepts only these names, in any case.
         Dialect::named(&name.to_ascii_lowercase()).expect("a possible value is a dialect")

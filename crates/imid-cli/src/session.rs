@@ -97,7 +97,7 @@ pub(crate) fn pair_type(given: Option<SessionType>, has_peer: bool) -> Result<Se
             Err(Stop::Usage(format!("--type: expected PRIVATE for a session with a peer, found {other}")))
         }
         None if has_peer => Ok(SessionType::PRIVATE),
-        given => Ok(given.unwrap_or_default()),
+        given => Ok(given.unwrap_or(SessionType::MIN)),
     }
 }
 

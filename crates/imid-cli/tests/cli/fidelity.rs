@@ -137,7 +137,7 @@ fn csv_keeps_every_byte_and_each_record_gets_the_id_of_its_fields() {
             let id: MessageId = record[3].parse().unwrap();
             assert_eq!(id.to_hex().as_str(), &record[4]);
             assert_eq!(id.timestamp_ms().to_string(), record[1]);
-            assert!(id.is_in(imid::SessionTag::new(imid::SessionType::default(), &record[0])));
+            assert!(id.is_in(imid::SessionTag::new(imid::SessionType::MIN, &record[0])));
         }
     }
 }
@@ -176,7 +176,7 @@ fn a_bad_record_of_csv_is_named_by_its_first_line() {
     // A template of CSV fields.
     let out = imid("tag --in csv --session-field {room}:{at}", "room,at\na,1\n").ok();
     let id: MessageId = out.lines().nth(1).unwrap().rsplit(',').next().unwrap().parse().unwrap();
-    assert!(id.is_in(imid::SessionTag::new(imid::SessionType::default(), "a:1")));
+    assert!(id.is_in(imid::SessionTag::new(imid::SessionType::MIN, "a:1")));
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn tsv_keeps_every_byte_and_each_record_gets_the_id_of_its_unescaped_fields() {
             let (id, after) = after.split_at(MessageId::TEXT_LEN);
             let id: MessageId = id.parse().unwrap();
             assert_eq!(id.timestamp_ms(), ms);
-            assert!(id.is_in(imid::SessionTag::new(imid::SessionType::default(), name)), "{name:?}");
+            assert!(id.is_in(imid::SessionTag::new(imid::SessionType::MIN, name)), "{name:?}");
             write!(plain, "{before}{ms}").unwrap();
             rest = after;
         }

@@ -19,7 +19,7 @@ fn a_session_is_a_string_or_an_integer() {
     }
     assert_eq!(refusal("", r#"{"s":"\ud800"}"#), r#"field "s": expected valid Unicode, found "\ud800""#);
     let tagged = imid("tag --session-field s", "{\"s\":-18446744073709551617}").ok();
-    assert!(tagged_ids(&tagged)[0].is_in(SessionTag::new(SessionType::default(), "-18446744073709551617")));
+    assert!(tagged_ids(&tagged)[0].is_in(SessionTag::new(SessionType::MIN, "-18446744073709551617")));
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_deeply_nested_line_is_read_like_any_other() {
 
 #[test]
 fn a_name_with_dots_is_a_field_or_a_path() {
-    let session = |name: &str| SessionTag::new(SessionType::default(), name);
+    let session = |name: &str| SessionTag::new(SessionType::MIN, name);
     let lines = "{\"message\":{\"room\":\"a\",\"x.y\":{\"z\":7}},\"message.room\":\"b\"}\n{\"x\":{\"room\":1},\"message\":{\"room\":\"c\"}}\n";
     let tagged = imid("tag --session-field message.room", lines).ok();
     assert_eq!(untagged(&tagged), lines);
@@ -127,7 +127,7 @@ fn a_name_with_dots_is_a_field_or_a_path() {
 fn a_template_makes_a_session_name_from_several_fields() {
     let line = r#"{"app":"shop","room":42,"m":{"x":"é"}}"#;
     let tagged = imid("tag --session-field {app}:{room}/{m.x}{{}}", line).ok();
-    assert!(tagged_ids(&tagged)[0].is_in(SessionTag::new(SessionType::default(), "shop:42/é{}")));
+    assert!(tagged_ids(&tagged)[0].is_in(SessionTag::new(SessionType::MIN, "shop:42/é{}")));
     assert_eq!(imid("tag --session-field {app}:{b}", line).error(1), "line 1: field \"b\" is missing");
     let error = imid("tag --session-field {app", line).error(2);
     assert!(error.ends_with("expected fields in braces, such as {app}:{room}, found \"{\" at 0"), "{error}");

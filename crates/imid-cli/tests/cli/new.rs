@@ -6,7 +6,7 @@ use crate::{ids, imid, imid_args};
 fn without_arguments_new_prints_one_id_of_type_0_and_the_empty_name() {
     let ids = ids(&imid("new", "").ok());
     assert_eq!(ids.len(), 1);
-    assert!(ids[0].is_in(SessionTag::new(SessionType::default(), "")));
+    assert!(ids[0].is_in(SessionTag::new(SessionType::MIN, "")));
 }
 
 #[test]
