@@ -9,7 +9,7 @@ use std::net::TcpListener;
 use std::process::Command;
 use std::sync::atomic::Ordering;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use chain::chain;
 use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};

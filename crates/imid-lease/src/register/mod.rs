@@ -7,12 +7,12 @@ mod file;
 mod hosts;
 mod memory;
 #[cfg(feature = "mysql")]
-pub(crate) mod mysql;
+mod mysql;
 #[cfg(feature = "_server")]
 pub(crate) mod password;
 mod place;
 #[cfg(feature = "postgres")]
-pub(crate) mod postgres;
+mod postgres;
 #[cfg(feature = "_server")]
 mod query;
 #[cfg(feature = "redis")]

@@ -56,20 +56,20 @@ impl MysqlRegister {
     /// # Errors
     /// The URL is invalid, names no database, or needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
-        Ok(Self(Mysql::parse(url, |mysql| mysql)?))
+        Ok(Self(Mysql::parse(url)?))
     }
 }
 
 /// Where a server is, and how to connect to it.
-pub(crate) struct Mysql {
+pub(super) struct Mysql {
     options: Opts,
 }
 
 impl Mysql {
-    /// Reads a URL. `with` makes a server of it, for one kind of table.
-    pub(crate) fn parse<S: Server>(url: &str, with: impl FnOnce(Self) -> S) -> Result<Remote<S>, RegisterError> {
+    /// Reads a URL.
+    fn parse(url: &str) -> Result<Remote<Self>, RegisterError> {
         let (options, place, tls) = Self::try_parse(url).map_err(RegisterError::of_url)?;
-        Ok(Remote::new(with(Self { options }), place, tls))
+        Ok(Remote::new(Self { options }, place, tls))
     }
 
     fn try_parse(url: &str) -> Result<(Opts, String, Option<Tls>), RegisterError> {
@@ -104,7 +104,7 @@ impl Mysql {
     }
 
     /// Connects to a server that takes writes.
-    pub(crate) async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<Conn, Failure> {
+    async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<Conn, Failure> {
         let mut options =
             OptsBuilder::from_opts(self.options.clone()).connect_attribute("program_name", settings.connection_name());
         if let Some(password) = settings.make_password(deadline)? {
@@ -136,7 +136,7 @@ fn is_off(setting: &str) -> bool {
 }
 
 /// Returns a column of a row. What the client converts by itself panics where it has another type.
-pub(crate) fn column<T: FromValue>(row: &Row, index: usize) -> Result<T, Failure> {
+fn column<T: FromValue>(row: &Row, index: usize) -> Result<T, Failure> {
     Ok(row.get_opt(index).ok_or("expected a column, found none")??)
 }
 
@@ -206,7 +206,7 @@ const DUPLICATE_KEY: u16 = 1062;
 const LOST: [u16; 2] = [1213, 1020];
 
 /// A connection, and how its server replicated when that was read last.
-pub(crate) struct Connection {
+pub(super) struct Connection {
     conn: Conn,
     replication: SemiSync,
 }
@@ -287,7 +287,7 @@ impl Server for Mysql {
 }
 
 /// Returns whether the user, the password, the database or the rights are wrong.
-pub(crate) fn is_permanent(failure: &Failure) -> bool {
+fn is_permanent(failure: &Failure) -> bool {
     matches!(failure.downcast_ref(), Some(Error::Server(error)) if REFUSED.contains(&error.code))
 }
 
@@ -379,7 +379,7 @@ async fn check_table(conn: &mut Conn) -> Result<(), Failure> {
 }
 
 /// Returns the engine of a table.
-pub(crate) async fn engine(conn: &mut Conn, table: &str) -> Result<Option<String>, Failure> {
+async fn engine(conn: &mut Conn, table: &str) -> Result<Option<String>, Failure> {
     let status: Option<Row> = conn.query_first(format!("SHOW TABLE STATUS LIKE '{table}'")).await?;
     Ok(status.and_then(|status| status.get_opt::<String, _>("Engine")?.ok()))
 }
@@ -389,7 +389,7 @@ fn is_no_table(failure: &Failure) -> bool {
 }
 
 /// Reads the settings that make commits durable.
-pub(crate) async fn promise_of(conn: &mut Conn) -> Result<Promise, Failure> {
+async fn promise_of(conn: &mut Conn) -> Result<Promise, Failure> {
     let settings: Vec<(String, String)> = conn
         .query(
             "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('innodb_flush_log_at_trx_commit', 'innodb_doublewrite', \

@@ -76,21 +76,21 @@ impl PostgresRegister {
     /// # Errors
     /// The URL is invalid, or needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
-        Ok(Self(Postgres::parse(url, |postgres| postgres)?))
+        Ok(Self(Postgres::parse(url)?))
     }
 }
 
 /// Where servers are, and how to connect to the one that takes writes.
-pub(crate) struct Postgres {
+pub(super) struct Postgres {
     /// Without the TLS settings and the password, which each connection adds.
     config: Config,
 }
 
 impl Postgres {
-    /// Reads a URL. `with` makes a server of it, for one kind of table.
-    pub(crate) fn parse<S: Server>(url: &str, with: impl FnOnce(Self) -> S) -> Result<Remote<S>, RegisterError> {
+    /// Reads a URL.
+    fn parse(url: &str) -> Result<Remote<Self>, RegisterError> {
         let (config, place, tls) = Self::try_parse(url).map_err(RegisterError::of_url)?;
-        Ok(Remote::new(with(Self { config }), place, tls))
+        Ok(Remote::new(Self { config }, place, tls))
     }
 
     fn try_parse(url: &str) -> Result<(Config, String, Option<Tls>), RegisterError> {
@@ -144,13 +144,8 @@ impl Postgres {
         Ok((config, place, tls))
     }
 
-    /// Connects to a server that takes writes. Returns its settings as well, and those of a table.
-    pub(crate) async fn connect(
-        &self,
-        settings: &Settings,
-        deadline: Deadline,
-        table: &str,
-    ) -> Result<(Connection, Row), Failure> {
+    /// Connects to a server that takes writes. Returns its settings as well, and those of the table.
+    async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<(Connection, Row), Failure> {
         let mut config = self.config.clone();
         if config.get_application_name().is_none() {
             config.application_name(settings.connection_name());
@@ -174,7 +169,7 @@ impl Postgres {
             config.connect_timeout(settings.time_limit / u32::try_from(parts)?);
         }
         if servers == 1 {
-            return open_writer(&config, &encryption, table).await;
+            return open_writer(&config, &encryption).await;
         }
         // One that accepts a connection and then hangs leaves time for the others, and for the call.
         let part = deadline.limit / u32::try_from(servers + 1)?;
@@ -185,7 +180,7 @@ impl Postgres {
         let mut failure = Failure::from("expected a host");
         for index in (first..servers).chain(0..first) {
             let one = one_of(&config, index);
-            match timeout(part, open_writer(&one, &encryption, table)).await {
+            match timeout(part, open_writer(&one, &encryption)).await {
                 Ok(Ok(opened)) => return Ok(opened),
                 Ok(Err(error)) => failure = error,
                 Err(_) => failure = format!("no answer from {} within {part:?}", places(&one)).into(),
@@ -213,7 +208,7 @@ type Encryption = Option<tokio_postgres_rustls::MakeRustlsConnect>;
 type Encryption = ();
 
 /// Connects to a server, and makes sure that it takes writes.
-async fn open_writer(config: &Config, encryption: &Encryption, table: &str) -> Result<(Connection, Row), Failure> {
+async fn open_writer(config: &Config, encryption: &Encryption) -> Result<(Connection, Row), Failure> {
     #[cfg(feature = "tls")]
     let opened = match encryption {
         None => open(config, NoTls).await,
@@ -228,7 +223,7 @@ async fn open_writer(config: &Config, encryption: &Encryption, table: &str) -> R
     #[cfg(not(feature = "tls"))]
     let ((), opened) = (*encryption, open(config, NoTls).await);
     let connection = opened?;
-    let found = settings_of(&connection, table).await?;
+    let found = settings_of(&connection).await?;
     if found.try_get(9)? {
         return Err("expected a server that takes writes, found a standby".into());
     }
@@ -419,7 +414,7 @@ const SETTINGS: &str = "SELECT current_setting('fsync'), current_setting('full_p
     pg_is_in_recovery()";
 
 /// A connection, and the last warning of its server.
-pub(crate) struct Connection {
+pub(super) struct Connection {
     client: Client,
     warning: Arc<Mutex<Option<String>>>,
     /// Whether commits waited for a standby when the settings were read last.
@@ -445,12 +440,12 @@ impl Connection {
     }
 
     /// Forgets the warnings until now. Call it before a write.
-    pub(crate) fn begin(&self) {
+    fn begin(&self) {
         *lock(&self.warning) = None;
     }
 
     /// Refuses the answer of a write that came with a warning. Call it after a write.
-    pub(crate) fn end(&self) -> Result<(), Failure> {
+    fn end(&self) -> Result<(), Failure> {
         match lock(&self.warning).take() {
             Some(warning) => Err(format!("the server answered with a warning: {warning}").into()),
             None => Ok(()),
@@ -470,14 +465,14 @@ impl Server for Postgres {
     type Connection = Connection;
 
     async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<(Connection, Promise), Failure> {
-        let (client, mut found) = Self::connect(self, settings, deadline, "imid_register").await?;
+        let (client, mut found) = Self::connect(self, settings, deadline).await?;
         if settings.access == Access::Write && !has_table(&found)? {
             match client.execute_typed(CREATE, &[]).await {
                 // Another client created the table at the same time.
                 Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {}
                 created => _ = created?,
             }
-            found = settings_of(&client, "imid_register").await?;
+            found = settings_of(&client).await?;
         }
         let promise = promise_of_register(&client, &found).await?;
         Ok((client, promise))
@@ -488,7 +483,7 @@ impl Server for Postgres {
     }
 
     async fn promise(client: &mut Connection) -> Result<Option<Promise>, Failure> {
-        let found = settings_of(client, "imid_register").await?;
+        let found = settings_of(client).await?;
         let was_synchronous = mem::replace(&mut client.is_synchronous, is_synchronous(&found)?);
         if was_synchronous && !client.is_synchronous {
             return Ok(Some(Promise::Weak(EMPTIED.into())));
@@ -498,7 +493,7 @@ impl Server for Postgres {
 }
 
 /// Returns whether the user, the password, the database or the rights are wrong, or a table does not exist.
-pub(crate) fn is_permanent(failure: &Failure) -> bool {
+fn is_permanent(failure: &Failure) -> bool {
     let code = failure.downcast_ref::<tokio_postgres::Error>().and_then(tokio_postgres::Error::code);
     let refused = [
         SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
@@ -596,7 +591,7 @@ async fn promise_of_register(client: &Connection, settings: &Row) -> Result<Prom
     } else {
         None
     };
-    promise_by(settings, "imid_register", trusted.as_deref())
+    promise_by(settings, trusted.as_deref())
 }
 
 /// Returns the timeline of a server that was a standby or was restored, unless its commits wait for a standby.
@@ -606,12 +601,12 @@ fn timeline_without_standbys(settings: &Row) -> Result<Option<i64>, Failure> {
     Ok(timeline.filter(|timeline| *timeline > 1 && !is_synchronous))
 }
 
-/// Reads the settings that make the commits of a table durable.
-async fn settings_of(client: &Connection, table: &str) -> Result<Row, Failure> {
-    Ok(client.query_typed_one(SETTINGS, &[(&table, Type::TEXT)]).await?)
+/// Reads the settings that make the commits of the table durable.
+async fn settings_of(client: &Connection) -> Result<Row, Failure> {
+    Ok(client.query_typed_one(SETTINGS, &[(&"imid_register", Type::TEXT)]).await?)
 }
 
-pub(crate) fn has_table(settings: &Row) -> Result<bool, Failure> {
+fn has_table(settings: &Row) -> Result<bool, Failure> {
     Ok(settings.try_get::<_, Option<bool>>(4)?.is_some())
 }
 
@@ -621,13 +616,13 @@ fn is_synchronous(settings: &Row) -> Result<bool, Failure> {
 }
 
 /// Returns what settings promise. `trusted` is an operator's record that a timeline has lost nothing.
-pub(crate) fn promise_by(row: &Row, table: &str, trusted: Option<&str>) -> Result<Promise, Failure> {
+fn promise_by(row: &Row, trusted: Option<&str>) -> Result<Promise, Failure> {
     if has_table(row)? && !row.try_get::<_, bool>(7)? {
-        return Err(format!("expected a primary key in the table {table}, found none").into());
+        return Err(format!("expected a primary key in the table imid_register, found none").into());
     }
     if let Some(found) = row.try_get::<_, Option<&str>>(8)? {
         let expected = format!("{MAX_KEY_LEN} characters in the column key and {MAX_VALUE_LEN} in value");
-        return Err(format!("expected {expected} of the table {table}, found {found}").into());
+        return Err(format!("expected {expected} of the table imid_register, found {found}").into());
     }
     let mut weaknesses = Vec::new();
     for (column, setting) in ["fsync", "full_page_writes"].into_iter().enumerate() {
@@ -654,7 +649,7 @@ pub(crate) fn promise_by(row: &Row, table: &str, trusted: Option<&str>) -> Resul
     }
     // NULL: there is no table yet, and a register to read only does not make one.
     if row.try_get::<_, Option<bool>>(4)? == Some(true) {
-        weaknesses.push(format!("the table {table} is unlogged, so a crash empties it"));
+        weaknesses.push("the table imid_register is unlogged, so a crash empties it".into());
     }
     Ok(promise(&weaknesses))
 }
