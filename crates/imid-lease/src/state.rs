@@ -334,7 +334,7 @@ mod tests {
             (None, false, None, Start::Asking, &no_answer),
             (None, false, None, Start::Answered, "no lane is free: 3 of 16 are held"),
         ] {
-            let mut state = State { is_refused, far_ahead, start, ..state.clone() };
+            let mut state = State { far_ahead, start, is_refused, ..state.clone() };
             state.status.held_lanes = Some(3);
             state.status.last_error = error.map(String::from);
             let why = |state: &State| state.why_not_open(&space, Duration::from_millis(250)).to_string();

@@ -142,7 +142,7 @@ mod unix {
         match forked {
             ForkResult::Child => {
                 let is_refused = ids.generate(room()).is_err();
-                let (own, ..) = open_all(&url, &name, &format!("{name}-child"));
+                let (own, _workers) = open_all(&url, &name, &format!("{name}-child"));
                 let mints = own.generate(room()).is_ok();
                 opened.write_all(&[u8::from(is_refused && mints)]).unwrap();
                 ends.read_exact(&mut [0]).unwrap();

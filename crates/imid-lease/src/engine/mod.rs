@@ -130,6 +130,7 @@ enum Step {
 
 /// The engine of one lease.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Engine {
     config: Config,
     /// The record that describes the space, as it was last read.
@@ -272,7 +273,7 @@ impl Engine {
                 self.step = Step::Confirming(taken.clone());
                 Action::Read { key: self.config.space.meta_key() }
             }
-            Step::GiveBack(taken) => self.give_back(&taken.clone(), token),
+            Step::GiveBack(unused) => self.give_back(&unused.clone(), token),
             Step::Check { .. } => self.read_present(Step::Checking),
             Step::CheckRelease { .. } => self.read_present(Step::CheckingRelease),
             Step::Release { .. } => self.release(token),

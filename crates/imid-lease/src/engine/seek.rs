@@ -138,19 +138,19 @@ impl Engine {
     }
 
     /// Tries to give a lane back that was taken and not used.
-    pub(super) fn give_back(&mut self, taken: &Present, token: Token) -> Action {
+    pub(super) fn give_back(&mut self, lane: &Present, token: Token) -> Action {
         let record = LaneRecord {
-            version: taken.record.version + 1,
+            version: lane.record.version + 1,
             token,
-            ceiling_ms: taken.floor_ms,
+            ceiling_ms: lane.floor_ms,
             state: LaneState::Free,
-            ..taken.record.clone()
+            ..lane.record.clone()
         };
         self.attempts += 1;
         let attempt = self.attempts;
         self.step = Step::GivingBack { attempt };
-        let (seen, value) = (Some(taken.record.to_string()), record.to_string());
-        Action::Write { attempt, key: self.lane_key(taken.lane), seen, value }
+        let (seen, value) = (Some(lane.record.to_string()), record.to_string());
+        Action::Write { attempt, key: self.lane_key(lane.lane), seen, value }
     }
 
     /// Notes one record as it was read. This much of the time since the list before it was not watched.

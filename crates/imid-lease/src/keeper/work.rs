@@ -76,6 +76,7 @@ impl<R: Register> Store<R> {
 }
 
 /// What the thread works on.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct Work<R, C> {
     store: Store<R>,
     clock: BelievedClock<C>,
