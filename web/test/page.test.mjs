@@ -283,7 +283,7 @@ test("every pasted text has the IDs that the tool prints", async () => {
   for (const [text, ids, others] of JSON.parse(readFileSync(new URL("crates/imid-cli/tests/cli/pasted.json", repository), "utf8"))) {
     await read(page, text);
     const found = await page.evaluate(() => {
-      const rows = [...document.querySelectorAll("#rows th")].map((cell) => [/ ([a-z][\w-]*)/.exec([...cell.childNodes].slice(2).map((node) => node.textContent).join(""))?.[1] ?? "standard", cell.querySelector(".id").textContent]);
+      const rows = [...document.querySelectorAll("#rows th")].map((cell) => [/ ([a-z][\w-]*)/.exec(cell.childNodes[2]?.textContent ?? "")?.[1] ?? "standard", cell.querySelector(".id").textContent]);
       const open = document.getElementById("open");
       const readAs = [...open.querySelectorAll("dd")].map((fact) => /^(?:lenient text|text|hex|int|uuid|base64|bytes) of ([a-z][\w-]*)$/.exec(fact.textContent)?.[1]).find((name) => name);
       const one = open.hidden ? [] : [[readAs, document.getElementById("open-title").textContent]];
