@@ -11,7 +11,6 @@ use imid_inspect::Id;
 use imid_inspect::time::{date, rfc3339};
 use imid_inspect::typed_time::{self, SECONDS_OF_OUR_TIME, TypedTime};
 use jiff::civil::{Date, DateTime};
-use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 
 use super::ZoneArg;
@@ -345,6 +344,8 @@ impl Day {
 
 #[cfg(test)]
 mod tests {
+    use jiff::tz::TimeZone;
+
     use super::*;
 
     fn parse_timestamp_ms(text: &str) -> Result<u64, String> {

@@ -137,13 +137,22 @@ struct Stock {
     in_use: Vec<SpareNode>,
     /// There is something to do for the thread that it has not looked at.
     has_changed: bool,
-    is_closing: bool,
-    /// The thread has ended, and has counted what it could not push.
-    has_ended: bool,
-    /// Its client of the list is gone, too.
-    is_gone: bool,
+    stage: Stage,
     lost: u64,
     last_error: Option<Trouble>,
+}
+
+/// How far the queue is on the way to its end. It never goes back.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+enum Stage {
+    #[default]
+    Open,
+    /// No worker ID is given out any more.
+    Closing,
+    /// The thread has counted what it could not push.
+    Ended,
+    /// Its client of the list is gone, too.
+    Gone,
 }
 
 /// Why there is no other worker ID.
@@ -224,7 +233,7 @@ impl RedisQueue {
     fn why_none(&self) -> QueueKind {
         let Some(stock) = self.0.shared.stock() else { return QueueKind::Forked };
         match &stock.last_error {
-            _ if stock.is_closing => QueueKind::Closed,
+            _ if stock.stage > Stage::Open => QueueKind::Closed,
             Some(Trouble::Call(_)) => QueueKind::Silent { retry_after: POP_WAIT },
             _ => QueueKind::None { retry_after: POP_WAIT },
         }
@@ -248,7 +257,7 @@ impl RedisQueue {
     /// Dropping the last clone does the same without waiting.
     pub fn close_within(&self, timeout: Duration) -> bool {
         self.0.end();
-        let ended = self.0.shared.wait(timeout, |stock| stock.is_gone);
+        let ended = self.0.shared.wait(timeout, |stock| stock.stage == Stage::Gone);
         ended.is_some_and(|(stock, is_gone)| is_gone && stock.lost == 0)
     }
 }
@@ -264,9 +273,13 @@ impl NodeSource for RedisQueue {
 }
 
 impl Stock {
+    fn reach(&mut self, stage: Stage) {
+        self.stage = self.stage.max(stage);
+    }
+
     /// Takes the first worker ID whose last use was before this time.
     fn take(&mut self, now_ms: u64) -> Option<SpareNode> {
-        let at = self.spares.iter().position(|(spare, _)| !self.is_closing && spare.used_until_ms < now_ms)?;
+        let at = self.spares.iter().position(|(spare, _)| self.stage == Stage::Open && spare.used_until_ms < now_ms)?;
         let (spare, _) = self.spares.remove(at)?;
         self.in_use.push(spare);
         self.has_changed = true;
@@ -278,7 +291,7 @@ impl Stock {
         if let Some(at) = self.in_use.iter().position(|taken| taken.node == node.node) {
             let taken = self.in_use.swap_remove(at);
             self.has_changed = true;
-            if self.has_ended {
+            if self.stage >= Stage::Ended {
                 return;
             }
             let used_until_ms = node.used_until_ms.max(taken.used_until_ms);
@@ -296,7 +309,10 @@ impl fmt::Debug for RedisQueue {
 impl Inner {
     /// Stops giving out worker IDs, and tells the thread to exit.
     fn end(&self) {
-        self.shared.change(|stock| (stock.is_closing, stock.has_changed) = (true, true));
+        self.shared.change(|stock| {
+            stock.reach(Stage::Closing);
+            stock.has_changed = true;
+        });
     }
 }
 

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::string::ToString;
 use std::time::{Duration, Instant};
 
-use super::{List, ListError, Shared, Stock, Trouble};
+use super::{List, ListError, Shared, Stage, Stock, Trouble};
 use crate::SpareNode;
 
 /// The longest wait for the store's time to advance.
@@ -46,7 +46,9 @@ impl<L: List> Work<L> {
         // The thread is not in a forked child, so there is always a stock.
         while let Some(mut stock) = shared.stock() {
             stock.has_changed = false;
-            if stock.is_closing && *give_up_at.get_or_insert_with(|| Instant::now() + PATIENCE) <= Instant::now() {
+            if stock.stage > Stage::Open
+                && *give_up_at.get_or_insert_with(|| Instant::now() + PATIENCE) <= Instant::now()
+            {
                 stock.lost += u64::from(self.popped.is_some());
                 stock.end();
                 break;
@@ -56,10 +58,7 @@ impl<L: List> Work<L> {
             let done = catch_unwind(AssertUnwindSafe(|| self.work(shared))).unwrap_or_else(|panic| {
                 // Not dropped, because that can also panic.
                 core::mem::forget(panic);
-                shared.change(|stock| {
-                    stock.is_closing = true;
-                    stock.end();
-                });
+                shared.change(Stock::end);
                 Err(Trouble::Panic)
             });
             let is_over = matches!(done, Ok(Job::End) | Err(Trouble::Panic));
@@ -74,7 +73,7 @@ impl<L: List> Work<L> {
         }
         // The list's client goes first: to those who wait for the end, it has ended too.
         drop(self);
-        shared.change(|stock| stock.is_gone = true);
+        shared.change(|stock| stock.reach(Stage::Gone));
     }
 
     /// Sleeps until there may be something to do, or for this time.
@@ -152,7 +151,7 @@ impl Stock {
     fn end(&mut self) {
         self.lost += (self.spares.len() + self.in_use.len()) as u64;
         self.spares.clear();
-        self.has_ended = true;
+        self.reach(Stage::Ended);
     }
 
     /// Returns what to do at the store's time. A worker ID to push is not spare anymore.
@@ -160,7 +159,7 @@ impl Stock {
     /// It is pushed only after the last time at which it was used, so that the process that pops it can begin at the time
     /// of the pop.
     fn next_job(&mut self, store_ms: u64) -> Job {
-        let is_closing = self.is_closing;
+        let is_closing = self.stage > Stage::Open;
         let goes_back = |(_, is_used): &(SpareNode, bool)| *is_used || is_closing;
         let is_due = |spare: &(SpareNode, bool)| goes_back(spare) && spare.0.used_until_ms < store_ms;
         if let Some((node, _)) = self.spares.iter().position(is_due).and_then(|at| self.spares.remove(at)) {
