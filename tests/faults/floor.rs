@@ -3,8 +3,10 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use imid::clock::{Clock, ClockError, ManualClock};
+use imid::generator::Lane;
 use imid::{Generator, MessageId, SessionTag, SessionType};
 
 use super::{
@@ -34,6 +36,23 @@ fn a_host_that_is_running_takes_over_from_one_far_ahead() {
             let most = (jump + SPREAD.min(jump / 4) + 2).cast_signed();
             assert!(ahead(id, T) <= most, "{} ms ahead after a floor {jump} ms ahead", ahead(id, T));
         }
+    }
+}
+
+/// A process that lost its lane continues with another one, whose width can be another one too.
+#[test]
+fn after_a_floor_a_lane_of_any_width_repeats_no_id_of_a_lane_of_any_width() {
+    let clock = ManualClock::new(T);
+    let mint = |bits, floor| {
+        let lane = Lane { index: (1_u16 << bits) - 1, bits };
+        let ids = host(1).lane(lane).floor(floor).max_lead(Duration::from_secs(60)).clock(&clock).build().unwrap();
+        (0..500).map(|_| ids.generate(room()).unwrap()).collect::<Vec<_>>()
+    };
+    for (lost, next) in (0..=12).flat_map(|lost| (0..=12).map(move |next| (lost, next))) {
+        let before = mint(lost, MessageId::first_at(T).unwrap());
+        let after = mint(next, before[499]);
+        assert!(before.is_sorted() && after.is_sorted());
+        assert!(before[499] < after[0], "{lost} bits, then {next}");
     }
 }
 
