@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 files=(
   admin background changes clock engine/clock_judgement engine/listing engine/mod engine/raise engine/renew engine/reply engine/seek
-  error generator keeper keeper/work keeper_thread mint options record space state survey
+  error generator identity keeper keeper/work options record space state
 )
 wanted=${1:-}
 wanted=${wanted%.rs}
