@@ -90,13 +90,8 @@ RULES = [
         ("renew.rs", "attempted + MIN_GAP_MS)", "attempted)"),]),
     ("read-the-description-again", "a lane is used beside a space that was created again", OVERLAP, [
         ("seek.rs", "if text.map(MetaRecord::parse).and_then(Result::ok) == self.meta {", "if text.is_some() || text.is_none() {")]),
-    ("never-a-new-space-over-lanes", "lanes of a space without a description are granted twice", OVERLAP, [
-        ("../admin.rs", "if !register.list(&space.prefix())?.is_empty() {", "if false {")]),
     ("closed-is-taken-by-nobody", "the new lanes repeat what a closed one mints", OVERLAP, [
         ("seek.rs", "Some(record) if record.state == LaneState::Closed => None,", "")]),
-    ("recover-each-lane", "a first write from before a recovery grants what was granted", OVERLAP, [
-        ("../admin.rs", "        records.push((key, record, text));\n    }\n    let granted",
-                        "        if record.is_some() {\n            records.push((key, record, text));\n        }\n    }\n    let granted")]),
     ("recover-above-the-horizons", "a recovery by a horizon that is too short grants what was granted", OVERLAP, [
         ("../admin.rs", "granted().map(|(_, record)| record.horizon_ms).max().unwrap_or(0)", "0")]),
     ("recover-above-the-ceilings", "a recovery below a ceiling of the backup grants what was granted", OVERLAP, [

@@ -252,7 +252,7 @@ Create ==
 Next ==
   \/ \E p \in Procs:
        \/ Mint(p) \/ Close(p) \/ GiveUp(p) \/ Check(p) \/ Recheck(p) \/ Stop(p) \/ Crash(p)
-       \/ Confirm(p) \/ GiveBack(p)
+       \/ Confirm(p) \/ (GiveBack(p) /\ w[proc[p].wait].ver # meta.ver)
        \/ \E c \in 1 .. Top: Renew(p, c) \/ \E l \in Lanes: Take(p, l, c)
        \/ \E i \in DOMAIN w: Answer(p, i)
   \/ \E i \in DOMAIN w: Make(i)

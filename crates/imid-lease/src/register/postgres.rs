@@ -47,7 +47,7 @@ remote_register! {
     /// weak stays weak for its process. A standby that is not connected and has no slot cannot be seen: give each standby a slot
     /// (`primary_slot_name`). Fence the old primary after a failover, and have the proxy's health check require a synchronous standby.
     ///
-    /// PgBouncer in transaction mode needs no setting; the certificate that counts is its own.
+    /// `PgBouncer` in transaction mode needs no setting; the certificate that counts is its own.
     PostgresRegister, Postgres
 }
 
@@ -618,7 +618,7 @@ fn is_synchronous(settings: &Row) -> Result<bool, Failure> {
 /// Returns what settings promise. `trusted` is an operator's record that a timeline has lost nothing.
 fn promise_by(row: &Row, trusted: Option<&str>) -> Result<Promise, Failure> {
     if has_table(row)? && !row.try_get::<_, bool>(7)? {
-        return Err(format!("expected a primary key in the table imid_register, found none").into());
+        return Err("expected a primary key in the table imid_register, found none".into());
     }
     if let Some(found) = row.try_get::<_, Option<&str>>(8)? {
         let expected = format!("{MAX_KEY_LEN} characters in the column key and {MAX_VALUE_LEN} in value");
