@@ -9,7 +9,8 @@
 --
 -- If take returns no row, the room's last ID is more than a day ahead of the clock: ROLLBACK and report it. If store fails at the primary key
 -- (SQLITE_CONSTRAINT_PRIMARYKEY), a room with the same session tag has this ID: ROLLBACK and begin again, up to 5 times. :session_tag is
--- SessionTag::to_u32, or the type * 4194304 + the hash of the name (spec/FORMAT.md names libraries); of an existing room it is not used.
+-- what `imid new --type group --session room-42 --tag` prints, SessionTag::to_u32, or the type * 4194304 + the hash of the name
+-- (spec/FORMAT.md names libraries); of an existing room it is not used.
 
 -- take: Takes the number, and mints the ID: the greater of the time with a random spin, and a random step of 1 to 1,024 spins after the last ID.
 INSERT INTO rooms (name, session_tag, last_number, last_stamp) VALUES (:room, :session_tag, 1,
