@@ -45,6 +45,10 @@ class Postgres:
     def list(self, prefix):
         return dict(self.call("SELECT key, value FROM imid_register WHERE starts_with(key, :prefix)", prefix=prefix))
 
+    def read(self, key):
+        rows = self.call("SELECT value FROM imid_register WHERE key = :key", key=key)
+        return rows[0][0] if rows else None
+
     def compare_and_set(self, key, seen, value):
         rows = self.call(self.INSERT if seen is None else self.UPDATE, key=key, value=value, seen=seen)
         warnings = [notice for notice in self.link.notices if b"WARNING" in notice.values()]
@@ -73,6 +77,10 @@ class Etcd:
         texts = [[base64.b64decode(pair[part]).decode() for part in ("key", "value")]
                  for pair in self.call("range", key=self.encode(first), range_end=self.encode(last)).get("kvs", [])]
         return {key.removeprefix("imid-register/"): text for key, text in texts}
+
+    def read(self, key):
+        pairs = self.call("range", key=self.encode(f"imid-register/{key}")).get("kvs", [])
+        return base64.b64decode(pairs[0]["value"]).decode() if pairs else None
 
     def compare_and_set(self, key, seen, value):
         key = self.encode(f"imid-register/{key}")
