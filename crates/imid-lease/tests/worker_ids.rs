@@ -128,6 +128,45 @@ fn the_rollback_articles_generator_swaps_its_worker_id_from_a_register() {
     assert_eq!(distinct.len(), minted.len());
 }
 
+/// The spare one was used until a moment ago, by another process or this one. A call that may wait does.
+#[test]
+fn a_call_with_time_waits_for_a_worker_id_that_can_mint() {
+    let register = FaultyRegister::new();
+    let clock = Shifted::past();
+    let open = || {
+        let options = short(two()).spares(0).clock(clock.clone());
+        WorkerIds::open(register.clone(), options).and_then(opened).unwrap()
+    };
+    // Both worker IDs have IDs up to now.
+    for workers in [open(), open()] {
+        let ids = generator(&workers);
+        ids.generate().unwrap();
+        ids.close();
+        workers.close();
+    }
+    let workers = WorkerIds::open(register.clone(), short(two()).clock(clock.clone())).and_then(opened).unwrap();
+    hold_all(&workers);
+    let ids = generator(&workers);
+    ids.generate_within(ms(20_000)).unwrap();
+    clock.step(-600);
+    assert!(ids.generate().unwrap_err().is_rollback());
+    ids.generate_within(ms(20_000)).unwrap();
+
+    // The same for a ceiling, until all leases have stopped.
+    register.set_down(true);
+    eventually("the ceiling is reached", || ids.generate().is_err_and(GenerateError::is_ceiling));
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| ids.generate_within(ms(20_000)));
+        register.set_down(false);
+        waiting.join().unwrap().unwrap();
+    });
+    workers.close();
+    let started = Instant::now();
+    eventually("it ends", || ids.generate().is_err_and(GenerateError::is_ceiling));
+    assert!(ids.generate_within(Duration::from_secs(3_600)).is_err_and(GenerateError::is_ceiling));
+    assert!(started.elapsed() < Duration::from_secs(60));
+}
+
 #[test]
 fn minting_goes_on_until_the_ceiling_while_the_register_is_down_and_again_after_it() {
     let register = FaultyRegister::new();

@@ -5,32 +5,48 @@ mod skip;
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use article::ARTICLE;
 use imid::clock::{Clock, ClockError, SystemClock};
-use imid_snowflake::Preset;
+use imid_snowflake::{Layout, NodeSource, Preset};
 #[allow(dead_code, reason = "another test uses the rest")]
 mod opened;
 
-use imid_lease::Phase;
 use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
 use imid_lease::worker_ids::{WorkerIds, WorkerOptions};
 use opened::opened;
 
-/// The system's clock, which can be set back.
+/// The system's clock, until it is set to a time. It then stands, so that nothing depends on how fast the machine is.
 #[derive(Clone, Default)]
-struct Stepping(Arc<AtomicI64>);
+struct Stopped(Arc<AtomicU64>);
 
-impl Clock for Stepping {
+impl Clock for Stopped {
     fn now_ms(&self) -> Result<u64, ClockError> {
-        Ok(SystemClock.now_ms()?.saturating_add_signed(self.0.load(Ordering::Relaxed)))
+        match self.0.load(Ordering::Relaxed) {
+            0 => SystemClock.now_ms(),
+            now_ms => Ok(now_ms),
+        }
     }
 }
 
-/// Three processes share a store. Each swaps its worker ID when its clock is set back, and a restarted one gets another.
+fn eventually(mut is_so: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < Duration::from_secs(60));
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Returns whether two worker IDs can mint at a time: the first one that a generator takes, and a spare one.
+fn can_mint<C>(workers: &WorkerIds<C>, at_ms: u64) -> bool {
+    let both = [workers.take(at_ms), workers.take(at_ms)];
+    both.map(|spare| spare.map(|spare| workers.put(spare)).is_some()) == [true; 2]
+}
+
+/// Three processes share a store. Each swaps its worker ID when its clock is set back, and a restarted one repeats no ID.
 fn worker_ids_from(store: &str) {
     let variable = format!("IMID_{}_URL", store.to_uppercase());
     let Ok(url) = std::env::var(&variable) else {
@@ -42,29 +58,32 @@ fn worker_ids_from(store: &str) {
     if let Err(error) = open_url(&url, DEFAULT_TIME_LIMIT) {
         return skip::skip(&format!("worker_ids_stores::{store}"), error);
     }
-    for (preset, name) in [(Preset::TWITTER, "twitter"), (Preset::LEAF, "leaf"), (ARTICLE, "article")] {
+    // Of its eight worker IDs, the second round takes some of the first one's again.
+    let eight = Layout::builder().tick_bits(42).node_bits(3).sequence_bits(18).build().unwrap();
+    let presets = [(Preset::TWITTER, "twitter"), (Preset::LEAF, "leaf"), (ARTICLE, "article")];
+    for (preset, name) in presets.into_iter().chain([(Preset::new(eight), "eight")]) {
         let space = format!("test-{name}-{}", std::process::id());
         let mut minted = Vec::new();
         let mut nodes = Vec::new();
         for round in 0..2 {
-            let clock = Stepping::default();
+            let clock = Stopped::default();
             let open = || {
                 let options = WorkerOptions::new(preset).space(&space).clock(clock.clone());
-                let options = options.horizon(Duration::from_secs(3)).max_skew(Duration::from_secs(2));
+                let options = options.horizon(Duration::from_secs(120)).max_skew(Duration::from_secs(60));
                 WorkerIds::open(open_url(&url, DEFAULT_TIME_LIMIT).unwrap(), options).and_then(opened).unwrap()
             };
             let processes = [open(), open(), open()];
-            let started = Instant::now();
-            while processes.iter().any(|workers| workers.status().iter().any(|it| it.phase != Phase::Holding)) {
-                assert!(started.elapsed() < Duration::from_secs(20));
-                thread::sleep(Duration::from_millis(5));
-            }
+            // One that was drawn again has IDs up to the end of the first round.
+            eventually(|| {
+                let before_ms = SystemClock.now_ms().unwrap() - 600;
+                processes.iter().all(|workers| can_mint(workers, before_ms))
+            });
             let ids = processes.each_ref().map(|workers| workers.generator().unwrap());
-            for back in [0, 600] {
-                clock.0.fetch_sub(back, Ordering::Relaxed);
+            let now_ms = SystemClock.now_ms().unwrap();
+            for back_ms in [0, 600] {
+                clock.0.store(now_ms - back_ms, Ordering::Relaxed);
                 for ids in &ids {
-                    let new = (0..100).map(|_| ids.generate_within(Duration::from_secs(1)).unwrap());
-                    minted.extend(new);
+                    minted.extend((0..100).map(|_| ids.generate().unwrap()));
                     nodes.push(ids.node());
                 }
             }

@@ -4,8 +4,9 @@ mod options;
 mod table;
 
 use std::fmt;
+use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use imid::clock::{Clock, ClockError, SystemClock};
 use imid_snowflake::{GenerateError, Generator, NodeSource, Preset, Snowflake, SpareNode};
@@ -23,6 +24,9 @@ use crate::space::Space;
 use crate::state::Status;
 use table::Table;
 
+/// How often a call that waits looks for a worker ID that can mint. A new grant is announced, but the clock is not.
+const SPARE_WAIT: Duration = Duration::from_millis(10);
+
 /// Worker IDs held by this process, for Snowflake generators of any preset.
 ///
 /// Each worker ID is granted from a floor to a ceiling. The ceiling is written to the register before it is used, and a thread
@@ -33,8 +37,8 @@ use table::Table;
 ///   waits, or if its own lease is lost. No call waits for the register.
 /// - The [crate's table](crate#guarantees) lists the faults. At the ceiling, a generator's calls return an error
 ///   ([`is_ceiling`](imid_snowflake::GenerateError::is_ceiling)) until the register answers.
-/// - A recently used worker ID starts after its last use. A process takes the least recently used one, so each start gets a
-///   different worker ID.
+/// - A worker ID starts after its last use, of whichever process. A process takes one at random of those whose last use has
+///   passed, so each start gets a different worker ID.
 /// - In a forked child there are no worker IDs.
 ///
 /// Clones share the worker IDs. When the last clone is dropped, they are released: at the exact end of their IDs if the generator
@@ -248,12 +252,14 @@ impl<C: Clock> LeasedSnowflakes<C> {
         self.generator.generate()
     }
 
-    /// Mints the next ID. While the refusal is temporary, it sleeps and retries, for at most `timeout` in total.
+    /// Mints the next ID. It waits for at most `timeout` in total, if it has to: for the next tick, for a clock that was set back, and
+    /// for a worker ID, which can be the present one with a higher ceiling. The originals do not wait for the last two.
     ///
     /// # Errors
-    /// As for [`Generator::generate_within`].
+    /// As for [`generate`](Self::generate), after `timeout`. Immediately, if the generator is closed or has no usable clock, if all
+    /// leases have stopped, or in a forked child.
     pub fn generate_within(&self, timeout: Duration) -> Result<Snowflake, GenerateError> {
-        self.generator.generate_within(timeout)
+        self.workers.0.keeper.changes().wait(self.retried(timeout))
     }
 
     /// Does what [`generate_within`](Self::generate_within) does in a task of any async runtime. Dropping the future takes no ID.
@@ -261,8 +267,18 @@ impl<C: Clock> LeasedSnowflakes<C> {
     /// # Errors
     /// As for [`generate_within`](Self::generate_within).
     pub async fn generate_async(&self, timeout: Duration) -> Result<Snowflake, GenerateError> {
-        let look = retry_within(timeout, || self.generate(), GenerateError::retry_after, |_| false);
-        self.workers.0.keeper.changes().wait_async(look).await
+        self.workers.0.keeper.changes().wait_async(self.retried(timeout)).await
+    }
+
+    /// Returns a look that repeats the call while that can help.
+    fn retried(&self, timeout: Duration) -> impl FnMut() -> ControlFlow<Result<Snowflake, GenerateError>, Instant> {
+        let Inner { keeper, leases, .. } = &*self.workers.0;
+        let retry_after = |error: GenerateError| {
+            let wants_worker_id = error.is_rollback() || error.is_ceiling();
+            let can_have_one = wants_worker_id && (0..*leases).any(|lease| !keeper.is_stopped(lease));
+            error.retry_after().or(can_have_one.then_some(SPARE_WAIT))
+        };
+        retry_within(timeout, || self.generate(), retry_after, |_| false)
     }
 
     /// Returns its present worker ID.
