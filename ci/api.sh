@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-libraries=(imid imid-inspect imid-lease imid-snowflake leaf-segment)
+libraries=(imid imid-inspect imid-lease imid-lease-protocol imid-snowflake leaf-segment)
 texts=$(mktemp -d)
 trap 'rm -rf "$texts"' EXIT
 options=()

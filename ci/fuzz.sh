@@ -6,8 +6,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-10}
 seed=${IMID_CI_SEED:-$(date -u +%Y%m%d)}
-# The target `levels` needs the first flag to force the codec's instructions, and `schedules` the second one for the model of leases.
-export RUSTFLAGS="${RUSTFLAGS:-} --cfg imid_levels --cfg imid_model"
+# The target `levels` needs the flag to force the codec's instructions.
+export RUSTFLAGS="${RUSTFLAGS:-} --cfg imid_levels"
 
 if ! cargo +nightly --version >/dev/null 2>&1; then
   echo "not checked: fuzz: this machine has no nightly Rust"

@@ -11,7 +11,7 @@ case ${1:-} in
   '')
     diff -u spec/lease.json <(python3 spec/lease/cases.py) ||
       { echo "lease.sh: spec/lease.json differs from the output of spec/lease/cases.py" >&2; exit 1; }
-    cargo test --quiet --lib -- --nocapture the_engine_does_what_the_cases_for_ports_say
+    cargo test --quiet --test simulation -- --nocapture the_engine_does_what_the_cases_for_ports_say
     ;;
   *) python3 spec/lease/check.py "$@" ;;
 esac

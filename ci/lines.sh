@@ -2,7 +2,7 @@
 # Counts the lines of code of each package: ci/lines.sh [--files] prints one line per package, or per file.
 #
 # A line of code is a line of a Rust file in the `src` of a package that is not blank, not a comment (it begins with `//`, which
-# doc comments do, too) and not a test. A test is an item with `#[cfg(test)]` or `#[cfg(all(test, ...))]`, `#[cfg(any(test, imid_model))]`,
+# doc comments do, too) and not a test. A test is an item with `#[cfg(test)]` or `#[cfg(all(test, ...))]`,
 # `#[cfg(loom)]` or `#[cfg(doctest)]`, up to its end, and the whole file or folder of a module that is declared so. Attributes, braces and imports
 # count. tests/, benches/, examples/ and fuzz/ are no package's source.
 set -euo pipefail
@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 python3 - "$@" <<'PY'
 import pathlib, re, sys
 
-TEST = re.compile(r"#\[cfg\((all\(|any\((?=test, imid_model\)))?(test|loom|doctest)\b")
+TEST = re.compile(r"#\[cfg\((all\()?(test|loom|doctest)\b")
 MODULE = re.compile(r"(?:pub(?:\([a-z]+\))? )?mod (\w+);")
 
 

@@ -29,6 +29,7 @@ check imid Cargo.toml README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT src/lib.
 check imid-cli Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/main.rs
 check imid-inspect Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/lib.rs
 check imid-lease Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/lib.rs
+check imid-lease-protocol Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/lib.rs
 check imid-snowflake Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/lib.rs
 check leaf-segment Cargo.toml README.md LICENSE-APACHE LICENSE-MIT src/lib.rs
 
@@ -67,7 +68,7 @@ done
 cp Cargo.lock "$unpacked"
 {
   printf '[workspace]\nmembers = ["*"]\nresolver = "3"\n[patch.crates-io]\n'
-  for package in imid imid-inspect imid-lease imid-snowflake leaf-segment; do
+  for package in imid imid-inspect imid-lease imid-lease-protocol imid-snowflake leaf-segment; do
     printf '%s.path = "%s"\n' $package "$(cd "$unpacked" && echo $package-[0-9]*)"
   done
   sed -n '/^\[profile.dev[].]/,/^$/p' Cargo.toml

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Each rule of the lease protocol is needed: it is taken away from a copy of the source, and then a schedule of the
-# model (crates/imid-lease/src/simulation) must show the fault within two minutes: ci/rules.sh [NAME]. With a name, only the rules
+# model (crates/imid-lease-protocol/tests/simulation) must show the fault within two minutes: ci/rules.sh [NAME]. With a name, only the rules
 # whose names contain it; without one, the third of the rules whose turn it is (ci/turn.sh).
-# The rules that are kept outside of the engine are in src/simulation/rules.rs.
+# The rules that are kept outside of the engine are in the model's rules.rs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d)
@@ -16,7 +16,7 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/rules CARGO_INCREMENTAL
 python3 - "$folder" "${1:-}" <<'PYTHON'
 import pathlib, re, subprocess, sys, time
 
-ENGINE = pathlib.Path(sys.argv[1]) / "crates/imid-lease/src/engine"
+ENGINE = pathlib.Path(sys.argv[1]) / "crates/imid-lease-protocol/src/engine"
 SECONDS = 120
 OVERLAP, ORDER, LEAD, STUCK = "Overlap", "Order", "Lead", "Stuck"
 
@@ -112,11 +112,11 @@ RULES = [
 
 def tests():
     """Returns the output of the tests, and whether all have passed. Only the tests have a time limit."""
-    command = ["cargo", "test", "--quiet", "--package", "imid-lease", "--lib"]
+    command = ["cargo", "test", "--quiet", "--package", "imid-lease-protocol", "--test", "simulation"]
     built = subprocess.run([*command, "--no-run"], cwd=sys.argv[1], capture_output=True, text=True)
     if built.returncode != 0:
         sys.exit(f"rules.sh: it does not compile:\n{built.stderr}")
-    result = subprocess.run([*command, "simulation::"], cwd=sys.argv[1], capture_output=True, text=True, timeout=SECONDS)
+    result = subprocess.run(command, cwd=sys.argv[1], capture_output=True, text=True, timeout=SECONDS)
     return result.stdout + result.stderr, result.returncode == 0
 
 def run():

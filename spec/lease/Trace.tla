@@ -1,7 +1,7 @@
 ------------------------------- MODULE Trace -------------------------------
 (* Runs of the engine are runs of Lease. Each step of a trace names an action of Lease and what the engine wrote, was granted or    *)
 (* minted; TLC takes this action and compares. A trace that does not come to its end is no run of Lease. traces.py writes the       *)
-(* module Steps from schedules of the simulation.                                                                                   *)
+(* module Steps from schedules of the model.                                                                                        *)
 EXTENDS Lease, Steps
 
 VARIABLES trace, at

@@ -1,4 +1,4 @@
-"""Translates schedules of the simulation (crates/imid-lease/src/simulation/steps.rs) into the steps of Trace.tla, and falsifies them.
+"""Translates schedules of the model (crates/imid-lease-protocol/tests/simulation/steps.rs) into the steps of Trace.tla, and falsifies them.
 
 A step of Lease that reads is where the store read, not where the answer arrived. An attempt to take a lane is at the last moment at which
 its record was the one that the attempt expects; if there is none, the store refuses it whatever else happens, and it is left out. Times

@@ -18,40 +18,17 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use thiserror::Error;
+use imid_lease_protocol::admin as protocol;
+pub use imid_lease_protocol::admin::{AdminError, LANES_LAYOUT, LaneView, Recovery, View, register_id, view};
 
-use crate::engine::raise::END_OF_TIME_MS;
-use crate::options::{LONGEST, millis};
-use crate::record::{LaneRecord, LaneState, MetaRecord, Name, RecordError, RegisterRecord, Token, uuid};
+use crate::options::millis;
+use crate::random::random_bits;
+use crate::record::MetaRecord;
 use crate::register::{Register, RegisterError};
-use crate::space::{Space, SpaceError};
-
-/// How often a record that others write at the same time is read again.
-pub(crate) const MOST_TRIES: u32 = 100;
-
-/// A space and its lanes, as they were read from the register.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct View {
-    /// The record that describes the space.
-    pub meta: MetaRecord,
-    /// All lanes, in order.
-    pub lanes: Vec<LaneView>,
-}
-
-/// A lane, as it was read.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct LaneView {
-    /// Its number.
-    pub lane: u16,
-    /// Its record; `None` if the lane was never taken, or an error if the record has another format.
-    pub record: Result<Option<LaneRecord>, RecordError>,
-}
+use crate::space::Space;
 
 /// When [`free`] takes a lane from its holder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,59 +51,8 @@ pub enum ResizeIf {
     Forced,
 }
 
-/// What [`recover`] and [`create`] need to know. Neither value has a default, because IDs can repeat if one is too small.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct Recovery {
-    /// The longest horizon that a process of this space has used since the backup was made.
-    pub horizon: Duration,
-    /// The largest error of a clock, as in [`LaneOptions::max_skew`](crate::LaneOptions::max_skew).
-    pub max_skew: Duration,
-    /// A time above all IDs that were minted, in Unix milliseconds, if you know one: the greatest ID in the message store shows
-    /// it. Needed if a clock was ahead by more than `max_skew` after the backup was made, because nothing else records it, and if the
-    /// clocks of the store and of this machine differ by more than `max_skew`.
-    pub above_ms: Option<u64>,
-}
-
-impl Recovery {
-    /// Returns these two values, without a time that all IDs are below.
-    pub const fn new(horizon: Duration, max_skew: Duration) -> Self {
-        Self { horizon, max_skew, above_ms: None }
-    }
-
-    /// Sets a time above all IDs that were minted, in Unix milliseconds.
-    #[must_use]
-    pub const fn above_ms(mut self, above_ms: u64) -> Self {
-        self.above_ms = Some(above_ms);
-        self
-    }
-}
-
-/// Returns the UUID of a register: the same for all its spaces, as in
-/// [`Status::register_id`](crate::Status::register_id). `None` if no space was created in it yet.
-///
-/// # Errors
-/// The register does not answer, or the record has another format.
-pub fn register_id<R: Register + ?Sized>(register: &mut R) -> Result<Option<String>, AdminError> {
-    let text = register.read(RegisterRecord::KEY)?;
-    Ok(text.map(|text| RegisterRecord::parse(&text)).transpose()?.map(|record| record.register_id))
-}
-
-/// Reads a space.
-///
-/// # Errors
-/// The register does not answer; there is no such space, or its description has another format.
-pub fn view<R: Register + ?Sized>(register: &mut R, space: &str) -> Result<View, AdminError> {
-    let (meta, space) = describe(register, space)?;
-    // A space can have 65,536 lanes.
-    let records: HashMap<_, _> = register.list(&space.prefix())?.into_iter().collect();
-    let lane = |lane: u16| {
-        let text = records.get(&space.lane_key(meta.era, lane));
-        LaneView { lane, record: text.map(|text| LaneRecord::parse(text)).transpose() }
-    };
-    let lanes = lanes(&space).map(lane).collect();
-    Ok(View { meta, lanes })
-}
+/// The longest time for which the holders of lanes are watched.
+const LONGEST_WATCH: Duration = Duration::from_secs(60);
 
 /// Takes a lane from its holder, so that another process can take it immediately.
 ///
@@ -134,38 +60,12 @@ pub fn view<R: Register + ?Sized>(register: &mut R, space: &str) -> Result<View,
 /// The register does not answer; there is no such space or lane; the lane is already free, or in use. The record has a horizon
 /// of more than 24 h, which no holder writes, and `when` is [`FreeIf::Unchanged`].
 pub fn free<R: Register + ?Sized>(register: &mut R, space: &str, lane: u16, when: FreeIf) -> Result<(), AdminError> {
-    let (meta, space) = describe(register, space)?;
-    if u32::from(lane) >= space.lane_count() {
-        return Err(AdminKind::NoLane { lanes: space.lane_count(), found: lane }.into());
+    if when == FreeIf::Forced {
+        return protocol::free(register, space, lane, &mut draw);
     }
-    let key = space.lane_key(meta.era, lane);
-    let mut text = register.read(&key)?;
-    let mut record = held(text.as_deref(), lane)?;
-    if when == FreeIf::Unchanged {
-        let horizon = Duration::from_millis(record.horizon_ms);
-        if horizon > LONGEST {
-            return Err(AdminKind::Long { lane, horizon_ms: record.horizon_ms }.into());
-        }
-        thread::sleep(horizon);
-        let now = register.read(&key)?;
-        if now != text {
-            return Err(AdminKind::InUse { lane, holder: record.holder }.into());
-        }
-    }
-    for _ in 0..MOST_TRIES {
-        // The ceiling stays: only the holder knows what it has used.
-        let freed =
-            LaneRecord { version: record.version + 1, token: token()?, state: LaneState::Free, ..record.clone() };
-        if register.compare_and_set(&key, text.as_deref(), &freed.to_string())? {
-            return Ok(());
-        }
-        if when != FreeIf::Forced {
-            return Err(AdminKind::InUse { lane, holder: record.holder }.into());
-        }
-        text = register.read(&key)?;
-        record = held(text.as_deref(), lane)?;
-    }
-    Err(AdminKind::Busy { key }.into())
+    let held = protocol::held_lane(register, space, lane)?;
+    thread::sleep(held.horizon()?);
+    held.free(register, &mut draw)
 }
 
 /// Makes a space safe to use again after its register was restored from a backup, or lost acknowledged writes. No process may
@@ -194,72 +94,17 @@ fn recover_here<R: Register + ?Sized>(
     recovery: Recovery,
     here_ms: u64,
 ) -> Result<u64, AdminError> {
-    refuse_live_holders(register, space)?;
-    let now_ms = latest_ms(register, recovery, here_ms)?;
-    recover_at(register, space, recovery, now_ms)
+    let before = view(register, space)?;
+    refuse_live_holders(register, space, &before)?;
+    let now_ms = recovery.later_ms(register.now_ms()?, here_ms)?;
+    protocol::recover_at(register, space, recovery, now_ms, &mut draw)
 }
-
-/// The longest time for which the holders of lanes are watched.
-const LONGEST_WATCH: Duration = Duration::from_secs(60);
 
 /// Watches a space, and refuses it if a holder renews its lane.
-fn refuse_live_holders<R: Register + ?Sized>(register: &mut R, space: &str) -> Result<(), AdminError> {
-    let before = view(register, space)?;
-    let held = |lane: &LaneView| lane.record.clone().ok()?.filter(|record| record.state == LaneState::Held);
-    let Some(longest_ms) = before.lanes.iter().filter_map(held).map(|record| record.horizon_ms).max() else {
-        return Ok(());
-    };
-    thread::sleep(Duration::from_millis(longest_ms / 2).min(LONGEST_WATCH));
-    let after = view(register, space)?;
-    // A lane that was given back in the meantime has no holder.
-    let changed = before.lanes.iter().zip(after.lanes).filter(|(before, after)| *before != after);
-    match changed.map(|(_, after)| after).find_map(|after| Some((after.lane, held(&after)?))) {
-        Some((lane, record)) => Err(AdminKind::InUse { lane, holder: record.holder }.into()),
-        None => Ok(()),
-    }
-}
-
-pub(crate) fn recover_at<R: Register + ?Sized>(
-    register: &mut R,
-    space: &str,
-    recovery: Recovery,
-    now_ms: u64,
-) -> Result<u64, AdminError> {
-    let (meta, space) = describe(register, space)?;
-    let mut records = Vec::new();
-    for lane in lanes(&space) {
-        let key = space.lane_key(meta.era, lane);
-        let text = register.read(&key)?;
-        let record = text.as_deref().map(LaneRecord::parse).transpose()?;
-        records.push((key, record, text));
-    }
-    let granted = || records.iter().filter_map(|(key, record, _)| Some((key, record.as_ref()?)));
-    let horizon_ms = granted().map(|(_, record)| record.horizon_ms).max().unwrap_or(0);
-    let ahead_ms = horizon_ms.max(millis(recovery.horizon)).saturating_add(millis(recovery.max_skew));
-    let by_clock_ms = now_ms.saturating_add(ahead_ms);
-    let floor_ms = by_clock_ms.max(recovery.above_ms.unwrap_or(0)).max(meta.floor_ms).min(END_OF_TIME_MS);
-    // Its holder had a clock that was ahead. After the backup it may have gone on, in this lane or in another one.
-    let furthest = granted().max_by_key(|(_, record)| record.ceiling_ms);
-    if let Some((key, record)) = furthest.filter(|(_, record)| record.ceiling_ms > floor_ms) {
-        return Err(AdminKind::Ahead { key: key.clone(), ceiling_ms: record.ceiling_ms, floor_ms }.into());
-    }
-    let next = MetaRecord { version: meta.version + 1, token: token()?, floor_ms, ..meta.clone() };
-    replace(register, &space.meta_key(), Some(&meta.to_string()), &next.to_string())?;
-    // A lane without a record also gets one: a first write of the lane can be late, and must not find what it expects.
-    let never_taken = never_taken("recover", floor_ms)?;
-    for (key, record, text) in records {
-        let record = record.unwrap_or_else(|| never_taken.clone());
-        let state = if record.state == LaneState::Closed { LaneState::Closed } else { LaneState::Free };
-        let next = LaneRecord { version: record.version + 1, token: token()?, ceiling_ms: floor_ms, state, ..record };
-        replace(register, &key, text.as_deref(), &next.to_string())?;
-    }
-    Ok(floor_ms)
-}
-
-/// Returns a record for a lane that was never taken.
-fn never_taken(by: &str, ceiling_ms: u64) -> Result<LaneRecord, AdminError> {
-    let (holder, state) = (Name::parse(by)?, LaneState::Free);
-    Ok(LaneRecord { version: 0, token: Token(0), holder, horizon_ms: 0, ceiling_ms, state })
+fn refuse_live_holders<R: Register + ?Sized>(register: &mut R, space: &str, before: &View) -> Result<(), AdminError> {
+    let Some(longest) = before.longest_horizon() else { return Ok(()) };
+    thread::sleep((longest / 2).min(LONGEST_WATCH));
+    before.check_unused(&view(register, space)?)
 }
 
 /// Creates a space, once, before the first process leases a lane of it. The layout of the lanes of a
@@ -291,9 +136,8 @@ fn create_here<R: Register + ?Sized>(
     recovery: Recovery,
     here_ms: u64,
 ) -> Result<MetaRecord, AdminError> {
-    let now_ms = latest_ms(register, recovery, here_ms)?;
-    name_register(register)?;
-    create_at(register, space, layout, bits, recovery, now_ms)
+    let now_ms = recovery.later_ms(register.now_ms()?, here_ms)?;
+    protocol::create_at(register, space, layout, bits, recovery, now_ms, &mut draw)
 }
 
 /// Creates a space in which nothing was ever minted: its lanes start at the present.
@@ -310,77 +154,7 @@ pub fn create_first<R: Register + ?Sized>(
     layout: &str,
     bits: u32,
 ) -> Result<MetaRecord, AdminError> {
-    let space = new_space(register, space, layout, bits)?;
-    if let Some((key, _)) = register.list(&space.prefix())?.first() {
-        return Err(AdminKind::Used { key: key.clone() }.into());
-    }
-    name_register(register)?;
-    describe_new(register, &space, 1, 0)
-}
-
-pub(crate) fn create_at<R: Register + ?Sized>(
-    register: &mut R,
-    space: &str,
-    layout: &str,
-    bits: u32,
-    recovery: Recovery,
-    now_ms: u64,
-) -> Result<MetaRecord, AdminError> {
-    let space = new_space(register, space, layout, bits)?;
-    let ahead_ms = millis(recovery.horizon.saturating_add(recovery.max_skew));
-    let mut floor_ms = now_ms.saturating_add(ahead_ms).max(recovery.above_ms.unwrap_or(0));
-    let mut last_era = 0;
-    let prefix = space.prefix();
-    for (key, _) in register.list(&prefix)? {
-        let era = key[prefix.len()..].split_once('/').and_then(|(era, _)| era.parse().ok());
-        if let Some(era) = era {
-            last_era = last_era.max(era);
-            floor_ms = floor_ms.max(close_lane(register, &key, 0)?);
-        }
-    }
-    let (era, floor_ms) = (last_era + 1, floor_ms.min(END_OF_TIME_MS));
-    // The first write of a lane can be from before the register was lost, and must not find what it expects. The description comes
-    // last: until then, no process takes a lane.
-    for lane in lanes(&space) {
-        let record = LaneRecord { version: 1, token: token()?, ..never_taken("create", floor_ms)? };
-        replace(register, &space.lane_key(era, lane), None, &record.to_string())?;
-    }
-    describe_new(register, &space, era, floor_ms)
-}
-
-/// Returns a space that is not in the register.
-fn new_space<R: Register + ?Sized>(
-    register: &mut R,
-    space: &str,
-    layout: &str,
-    bits: u32,
-) -> Result<Space, AdminError> {
-    let space = Space::new(space, layout, bits).map_err(AdminKind::Space)?;
-    match register.read(&space.meta_key())? {
-        None => Ok(space),
-        Some(text) => {
-            let bits = MetaRecord::parse(&text)?.bits;
-            Err(AdminKind::Exists { name: space.name().to_string(), bits }.into())
-        }
-    }
-}
-
-/// Writes the record that describes a new space.
-fn describe_new<R: Register + ?Sized>(
-    register: &mut R,
-    space: &Space,
-    era: u64,
-    floor_ms: u64,
-) -> Result<MetaRecord, AdminError> {
-    let meta = description(space, random()?, era, floor_ms);
-    replace(register, &space.meta_key(), None, &meta.to_string())?;
-    Ok(meta)
-}
-
-/// Returns the first description of a space.
-fn description(space: &Space, random: u128, era: u64, floor_ms: u64) -> MetaRecord {
-    let (layout, bits) = (space.layout().into(), space.bits());
-    MetaRecord { version: 1, token: Token(random as u64), space_id: uuid(random), layout, bits, era, floor_ms }
+    protocol::create_first(register, space, layout, bits, &mut draw)
 }
 
 /// Creates a space in a register that has no record of it, with lanes that start at the present: for development, and where nothing can
@@ -396,49 +170,12 @@ pub fn create_missing<R: Register + ?Sized>(
     layout: &str,
     bits: u32,
 ) -> Result<bool, AdminError> {
-    let space = Space::new(space, layout, bits).map_err(AdminKind::Space)?;
+    let space = Space::new(space, layout, bits)?;
     Ok(describe_missing(register, &space)?)
 }
 
 pub(crate) fn describe_missing<R: Register + ?Sized>(register: &mut R, space: &Space) -> Result<bool, RegisterError> {
-    // Lanes without a description are not a new space.
-    if !register.list(&space.prefix())?.is_empty() {
-        return Ok(false);
-    }
-    // A process may have no right to other records than those of its space.
-    let _ = name_register(register);
-    let meta = description(space, random()?, 1, 0);
-    register.compare_and_set(&space.meta_key(), None, &meta.to_string())
-}
-
-/// Writes the record that names a register, if there is none.
-fn name_register<R: Register + ?Sized>(register: &mut R) -> Result<(), RegisterError> {
-    if register.read(RegisterRecord::KEY)?.is_none() {
-        // If another process is faster, its name stays.
-        let named = RegisterRecord { register_id: uuid(random()?) };
-        register.compare_and_set(RegisterRecord::KEY, None, &named.to_string())?;
-    }
-    Ok(())
-}
-
-fn random() -> Result<u128, RegisterError> {
-    crate::record::random_bits().map_err(|_| RegisterError::new("the system has no random numbers"))
-}
-
-/// The layout of the lanes of a [`LeasedGenerator`](crate::LeasedGenerator), for [`create`].
-pub const LANES_LAYOUT: &str = crate::space::IMID;
-
-fn unix_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, millis)
-}
-
-/// Returns the later one of the store's time and this machine's. A clock that is behind must not lower the floor.
-fn latest_ms<R: Register + ?Sized>(register: &mut R, recovery: Recovery, here_ms: u64) -> Result<u64, AdminError> {
-    let Some(store_ms) = register.now_ms()? else { return Ok(here_ms) };
-    if store_ms.abs_diff(here_ms) > millis(recovery.max_skew) && recovery.above_ms.is_none() {
-        return Err(AdminKind::Clocks { store_ms, here_ms, max_skew: recovery.max_skew }.into());
-    }
-    Ok(store_ms.max(here_ms))
+    protocol::create_missing(register, space, &mut draw)
 }
 
 /// Changes the number of lane bits, and so the number of lanes. A process that holds a lane loses it and stops minting. Start the
@@ -455,187 +192,18 @@ pub fn resize<R: Register + ?Sized>(
     bits: u32,
     when: ResizeIf,
 ) -> Result<MetaRecord, AdminError> {
-    let (meta, old) = describe(register, space)?;
-    if meta.bits == bits {
-        return Err(AdminKind::SameBits { bits }.into());
-    }
-    Space::new(old.name().as_str(), old.layout(), bits).map_err(AdminKind::Space)?;
     if when == ResizeIf::Unused {
-        refuse_live_holders(register, space)?;
+        let before = view(register, space)?;
+        protocol::check_bits(&before.meta, bits)?;
+        refuse_live_holders(register, space, &before)?;
     }
-    let mut floor_ms = meta.floor_ms;
-    for lane in lanes(&old) {
-        floor_ms = floor_ms.max(close_lane(register, &old.lane_key(meta.era, lane), meta.floor_ms)?);
-    }
-    let next =
-        MetaRecord { version: meta.version + 1, token: token()?, bits, era: meta.era + 1, floor_ms, ..meta.clone() };
-    replace(register, &old.meta_key(), Some(&meta.to_string()), &next.to_string())?;
-    Ok(next)
+    protocol::resize(register, space, bits, &mut draw)
 }
 
-/// Closes a lane permanently, and returns its ceiling.
-fn close_lane<R: Register + ?Sized>(register: &mut R, key: &str, floor_ms: u64) -> Result<u64, AdminError> {
-    for _ in 0..MOST_TRIES {
-        let text = register.read(key)?;
-        let closed = match &text {
-            Some(text) => {
-                let record = LaneRecord::parse(text)?;
-                if record.state == LaneState::Closed {
-                    return Ok(record.ceiling_ms);
-                }
-                LaneRecord { version: record.version + 1, token: token()?, state: LaneState::Closed, ..record }
-            }
-            None => LaneRecord {
-                version: 1,
-                token: token()?,
-                holder: Name::parse("resize")?,
-                horizon_ms: 0,
-                ceiling_ms: floor_ms,
-                state: LaneState::Closed,
-            },
-        };
-        if register.compare_and_set(key, text.as_deref(), &closed.to_string())? {
-            return Ok(closed.ceiling_ms);
-        }
-    }
-    Err(AdminKind::Busy { key: key.into() }.into())
+fn draw() -> Result<u128, RegisterError> {
+    random_bits().map_err(|_| RegisterError::new("the system has no random numbers"))
 }
 
-fn lanes(space: &Space) -> impl Iterator<Item = u16> {
-    (0..=u16::MAX).take(space.lane_count() as usize)
-}
-
-/// Reads what a space is.
-fn describe<R: Register + ?Sized>(register: &mut R, name: &str) -> Result<(MetaRecord, Space), AdminError> {
-    // Any layout and number of bits will do for the key.
-    let key = Space::new(name, "any", 0).map_err(AdminKind::Space)?.meta_key();
-    let Some(text) = register.read(&key)? else { return Err(AdminKind::NoSpace { name: name.into() }.into()) };
-    let meta = MetaRecord::parse(&text)?;
-    let space = Space::new(name, &meta.layout, meta.bits).map_err(AdminKind::Space)?;
-    Ok((meta, space))
-}
-
-fn held(text: Option<&str>, lane: u16) -> Result<LaneRecord, AdminError> {
-    let record = text.map(LaneRecord::parse).transpose()?;
-    record.filter(|record| record.state == LaneState::Held).ok_or_else(|| AdminKind::NotHeld { lane }.into())
-}
-
-fn replace<R: Register + ?Sized>(
-    register: &mut R,
-    key: &str,
-    seen: Option<&str>,
-    value: &str,
-) -> Result<(), AdminError> {
-    if register.compare_and_set(key, seen, value)? { Ok(()) } else { Err(AdminKind::Busy { key: key.into() }.into()) }
-}
-
-fn token() -> Result<Token, AdminError> {
-    Token::draw().map_err(|_| AdminKind::Random.into())
-}
-
-/// An operation on a space failed.
-#[derive(Debug, Error)]
-#[error(transparent)]
-pub struct AdminError(#[from] AdminKind);
-
-#[derive(Debug, Error)]
-enum AdminKind {
-    #[error("the register failed")]
-    Register(#[source] RegisterError),
-    #[error("cannot read a record")]
-    Record(#[source] RecordError),
-    #[error(transparent)]
-    Space(SpaceError),
-    #[error("the register has no space {name:?}")]
-    NoSpace { name: String },
-    #[error("expected a lane below {lanes}, found {found}")]
-    NoLane { lanes: u32, found: u16 },
-    #[error("lane {lane} is not held")]
-    NotHeld { lane: u16 },
-    #[error(
-        "expected a horizon of at most 24 h in the record of lane {lane}, found {horizon_ms} ms; force frees it nevertheless"
-    )]
-    Long { lane: u16, horizon_ms: u64 },
-    #[error("lane {lane} is in use by {holder}")]
-    InUse { lane: u16, holder: Name },
-    #[error(
-        "expected a time above all IDs: {key} was granted up to {ceiling_ms} (Unix milliseconds), which is after {floor_ms}, so a \
-         clock was ahead"
-    )]
-    Ahead { key: String, ceiling_ms: u64, floor_ms: u64 },
-    #[error("the register already has the space {name:?}, with {bits} lane bits")]
-    Exists { name: String, bits: u32 },
-    #[error("expected a space that was never used, found the record {key}")]
-    Used { key: String },
-    #[error(
-        "expected clocks that differ by at most {} ms, found {store_ms} (Unix milliseconds) in the store and {here_ms} here",
-        max_skew.as_millis()
-    )]
-    Clocks { store_ms: u64, here_ms: u64, max_skew: Duration },
-    #[error("the space already has {bits} lane bits")]
-    SameBits { bits: u32 },
-    #[error("the record {key} is being written by another process")]
-    Busy { key: String },
-    #[error("the system has no random numbers")]
-    Random,
-}
-
-impl AdminError {
-    /// Returns whether the lane is in use.
-    pub const fn is_in_use(&self) -> bool {
-        matches!(self.0, AdminKind::InUse { .. })
-    }
-
-    /// Returns whether the name of the space or the number of bits cannot be used.
-    pub const fn is_options(&self) -> bool {
-        matches!(self.0, AdminKind::Space(_))
-    }
-
-    /// Returns whether there is no such space.
-    pub const fn is_no_space(&self) -> bool {
-        matches!(self.0, AdminKind::NoSpace { .. })
-    }
-
-    /// Returns whether a lane is further ahead than a [`recover`] without a greater [`Recovery::above_ms`] can explain.
-    pub const fn is_ahead(&self) -> bool {
-        matches!(self.0, AdminKind::Ahead { .. })
-    }
-
-    /// Returns whether the clocks of the store and of this machine differ, so that a [`recover`] or [`create`] needs
-    /// [`Recovery::above_ms`].
-    pub const fn is_clock(&self) -> bool {
-        matches!(self.0, AdminKind::Clocks { .. })
-    }
-
-    /// Returns whether a [`create_first`] has found lanes, so that the space needs a [`create`].
-    pub const fn is_used(&self) -> bool {
-        matches!(self.0, AdminKind::Used { .. })
-    }
-
-    /// Returns whether the space already exists.
-    pub const fn is_existing(&self) -> bool {
-        matches!(self.0, AdminKind::Exists { .. })
-    }
-
-    /// Returns whether the lane is not held.
-    pub const fn is_not_held(&self) -> bool {
-        matches!(self.0, AdminKind::NotHeld { .. })
-    }
-
-    /// Returns whether the register did not answer.
-    pub const fn is_register(&self) -> bool {
-        matches!(self.0, AdminKind::Register(_))
-    }
-}
-
-impl From<RegisterError> for AdminError {
-    fn from(error: RegisterError) -> Self {
-        Self(AdminKind::Register(error))
-    }
-}
-
-impl From<RecordError> for AdminError {
-    fn from(error: RecordError) -> Self {
-        Self(AdminKind::Record(error))
-    }
+fn unix_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, millis)
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::changes::{Changes, lock, within};
 use imid::fork::Process;
+pub(crate) use imid_lease_protocol::backoff::{Backoff, FIRST_WAIT_MS};
 
 /// A thread, as its owner has it.
 ///
@@ -173,35 +174,8 @@ impl<S> Drop for Owner<S> {
     }
 }
 
-/// The wait after the first failure, in milliseconds.
-pub(crate) const FIRST_WAIT_MS: u64 = 100;
-
 /// The longest wait of a thread that fetches, in milliseconds.
 pub(crate) const LONGEST_WAIT_MS: u64 = 1_000;
-
-/// The failures of calls in a row.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Backoff {
-    failures: u32,
-}
-
-impl Backoff {
-    /// Notes whether a call was answered.
-    pub(crate) fn note(&mut self, is_answered: bool) {
-        self.failures = if is_answered { 0 } else { self.failures.saturating_add(1) };
-    }
-
-    /// Returns how long to wait now, in milliseconds: it doubles with each failure.
-    pub(crate) fn wait_ms(self, longest_ms: u64) -> u64 {
-        (FIRST_WAIT_MS << self.failures.saturating_sub(1).min(16)).min(longest_ms)
-    }
-}
-
-/// Returns a wait between nothing and this time, by chance, so that those who were refused together do not come back together.
-pub(crate) fn jittered(random: u64, longest_ms: u64) -> u64 {
-    let product = u128::from(random) * (u128::from(longest_ms) + 1);
-    (product >> 64) as u64
-}
 
 #[cfg(test)]
 mod tests {
@@ -213,32 +187,6 @@ mod tests {
     fn a_panic_is_an_end() {
         let background = Background::start("imid-test", (), |_| panic!("on purpose")).unwrap();
         assert!(background.has_ended_within(LONG));
-    }
-
-    #[test]
-    fn the_wait_doubles_up_to_a_second_and_begins_anew_after_an_answer() {
-        let mut backoff = Backoff::default();
-        let waits = [0; 6].map(|_| {
-            backoff.note(false);
-            backoff.wait_ms(LONGEST_WAIT_MS)
-        });
-        assert_eq!(waits, [100, 200, 400, 800, 1_000, 1_000]);
-        backoff.note(true);
-        backoff.note(false);
-        assert_eq!(backoff.wait_ms(LONGEST_WAIT_MS), 100);
-    }
-
-    #[test]
-    fn a_wait_by_chance_has_the_whole_range() {
-        for (random, longest_ms, wait_ms) in [
-            (0, 100, 0),
-            (u64::MAX, 100, 100),
-            (u64::MAX / 2, 100, 50),
-            (u64::MAX, 0, 0),
-            (u64::MAX, u64::MAX, u64::MAX),
-        ] {
-            assert_eq!(jittered(random, longest_ms), wait_ms, "{random} {longest_ms}");
-        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Which register it is, for the status. No lease depends on it.
 
-use crate::record::RegisterRecord;
 use crate::register::Register;
 use crate::telemetry::call;
+use imid_lease_protocol::record::RegisterRecord;
 
 /// The time between two looks, until one succeeds.
 const PAUSE_MS: u64 = 60_000;

@@ -82,8 +82,6 @@
 //! compares to each ID; see `benches/leased.rs`.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod space;
-
 pub mod record;
 
 pub mod register;
@@ -92,8 +90,6 @@ mod changes;
 
 mod background;
 
-mod engine;
-
 pub mod admin;
 
 mod clock;
@@ -101,6 +97,8 @@ mod clock;
 mod error;
 
 mod identity;
+
+mod random;
 
 mod state;
 
@@ -115,9 +113,10 @@ mod generator;
 #[cfg(feature = "worker-ids")]
 pub mod worker_ids;
 
-pub use engine::Phase;
 pub use error::{LeaseError, OpenError};
 pub use generator::LeasedGenerator;
+pub use imid_lease_protocol::engine::Phase;
+use imid_lease_protocol::{engine, space};
 pub use options::{LaneOptions, OptionsError, TrustedClock};
 pub use register::{Promise, Register, RegisterError};
 pub use state::Status;
@@ -134,11 +133,3 @@ mod documents {
     #[doc = include_str!("../../../docs/DEPLOY.md")]
     mod deploy {}
 }
-
-// The engine is private, so its model is a part of the library's own tests. A fuzz target plays schedules of it.
-#[cfg(any(test, imid_model))]
-mod simulation;
-
-#[cfg(imid_model)]
-#[doc(hidden)]
-pub use simulation::play_bytes;

@@ -208,7 +208,7 @@ impl Settings {
         let name = if let Some(name) = &self.holder {
             name.clone()
         } else {
-            let random = crate::record::random_bits().map_err(|_| OptionsKind::Random)?;
+            let random = crate::random::random_bits().map_err(|_| OptionsKind::Random)?;
             format!("{}-{:016x}", std::process::id(), random as u64)
         };
         Ok((space, Name::parse(&name).map_err(OptionsKind::Name)?))

@@ -24,11 +24,19 @@ fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     found
 }
 
+/// Returns each Rust file in this folder of the crate, and of the crate with its protocol.
+fn of_both(folder: &str) -> Vec<(PathBuf, String)> {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    [package.join(folder), package.join("../imid-lease-protocol").join(folder)]
+        .iter()
+        .flat_map(|it| sources(it))
+        .collect()
+}
+
 /// Returns the code of the tests in `tests/` and in the sources.
 fn tests() -> String {
-    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let in_tests = sources(&package.join("tests")).into_iter().map(|(_, code)| code);
-    let in_sources = sources(&package.join("src")).into_iter().filter_map(|(file, code)| match code {
+    let in_tests = of_both("tests").into_iter().map(|(_, code)| code);
+    let in_sources = of_both("src").into_iter().filter_map(|(file, code)| match code {
         code if file.ends_with("tests.rs") => Some(code),
         code => code.split_once(TESTS).map(|(_, tests)| tests.to_owned()),
     });
@@ -71,9 +79,8 @@ fn the_words_of_each_error_are_asserted() {
     }
     let lines: Vec<&str> = joined.lines().collect();
     let (mut seen, mut missing) = (0, Vec::new());
-    for (file, code) in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
-        // The simulation is a test too.
-        if file.ends_with("tests.rs") || file.iter().any(|part| part == "simulation") {
+    for (file, code) in of_both("src") {
+        if file.ends_with("tests.rs") {
             continue;
         }
         let code = code.split(TESTS).next().unwrap_or_default();

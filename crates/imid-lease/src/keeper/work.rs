@@ -240,7 +240,7 @@ impl<R: Register, C: Clock> Work<R, C> {
                 }
             }
             let at = self.moment(lease);
-            let Ok(random) = crate::record::random_bits() else {
+            let Ok(random) = crate::random::random_bits() else {
                 // Without random numbers nothing can be written. The generators stop at their ceilings.
                 self.store.last_error = Some("the system has no random numbers".into());
                 return (!is_closing).then_some(at.mono_ms + FIRST_WAIT_MS);

@@ -174,7 +174,7 @@ impl Postgres {
         // One that accepts a connection and then hangs leaves time for the others, and for the call.
         let part = deadline.limit / u32::try_from(servers + 1)?;
         let first = match config.get_load_balance_hosts() {
-            LoadBalanceHosts::Random => usize::try_from(crate::record::random_bits()? % u128::try_from(servers)?)?,
+            LoadBalanceHosts::Random => usize::try_from(crate::random::random_bits()? % u128::try_from(servers)?)?,
             _ => 0,
         };
         let mut failure = Failure::from("expected a host");

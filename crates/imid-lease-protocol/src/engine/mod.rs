@@ -1,0 +1,467 @@
+//! The lease protocol as a pure state machine. It learns what happened and when, and returns what to do next. It has no
+//! clock, no thread and no connection.
+//!
+//! A grant says: "this lane, stamps below the ceiling C". C is written to the register before it is used, by
+//! compare-and-set. While the lane is held it only grows, so a holder that is paused, cut off, or has a wrong clock can
+//! only mint stamps that no other holder is granted. `ci/rules.sh` takes each rule of the protocol away from this source, and checks that the
+//! model (`tests/simulation`) then finds a fault.
+//!
+//! The loop that drives an engine asks [`poll`](Engine::poll) for the next [`Action`], does it, and tells the outcome
+//! with [`reply`](Engine::reply).
+
+pub mod clock_judgement;
+mod listing;
+mod messages;
+pub(crate) mod raise;
+mod renew;
+mod reply;
+mod seek;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::backoff::{Backoff, jittered};
+use crate::record::{LaneRecord, MetaRecord, Token};
+use listing::Found;
+pub use listing::Listing;
+pub use messages::Phase;
+pub use messages::{Action, Config, FarAhead, Grant, Moment, Outcome, Reply, Silence, Stopped};
+
+/// The least time between two attempts to write.
+pub const MIN_GAP_MS: u64 = 100;
+
+/// How often to look for a lane while there is none.
+pub const POLL_MS: u64 = 75;
+
+/// The least and the longest wait after a call that has failed.
+const SHORTEST_GAP_MS: u64 = 10;
+const LONGEST_GAP_MS: u64 = 10_000;
+
+/// The longest one of a holder that has nothing left to mint.
+const LONGEST_REFUSAL_MS: u64 = 1_000;
+
+/// One record as it was read.
+#[derive(Clone, Debug)]
+struct Seen {
+    found: Option<Arc<Found>>,
+    /// When this text was first read.
+    since_ms: u64,
+    /// Another process has written it since.
+    is_stale: bool,
+}
+
+/// The lane that was granted last.
+#[derive(Clone, Debug)]
+struct Present {
+    lane: u16,
+    floor_ms: u64,
+    /// The greatest ceiling that was acknowledged.
+    ceiling_ms: u64,
+    /// The record as it was last read, or written with an acknowledgement.
+    record: LaneRecord,
+    /// When `record` was first known.
+    since_ms: u64,
+    /// The latest attempts since the last acknowledged one, with their records. The acknowledged one is included.
+    attempts: Vec<(u64, LaneRecord)>,
+    /// How many milliseconds were left below the ceiling at the last acknowledgement.
+    room_ms: u64,
+    is_lost: bool,
+}
+
+/// What follows a seal.
+#[derive(Clone, Debug)]
+enum AfterSeal {
+    Start(Box<Present>),
+    Release,
+    Stop(Stopped),
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// Look for a lane at this time.
+    Look {
+        at_ms: u64,
+    },
+    Looking,
+    /// Take one of the lanes that were read, or wait.
+    Choose,
+    Taking {
+        attempt: u64,
+        lane: u16,
+        floor_ms: u64,
+        record: Box<LaneRecord>,
+    },
+    /// A lane was taken. Read the description of the space again at this time, before the lane is used.
+    Confirm {
+        at_ms: u64,
+        taken: Box<Present>,
+    },
+    Confirming(Box<Present>),
+    /// The description has changed. Give the lane back, which was not used.
+    GiveBack(Box<Present>),
+    GivingBack {
+        attempt: u64,
+    },
+    Seal(AfterSeal),
+    Sealing(AfterSeal),
+    Start,
+    /// Have a lane, and raise its ceiling in time.
+    Keep,
+    /// Tell the generator of a ceiling.
+    Raise,
+    Renewing,
+    /// Read the lane's record at this time.
+    Check {
+        at_ms: u64,
+    },
+    Checking,
+    Release {
+        at_ms: u64,
+    },
+    Releasing,
+    CheckRelease {
+        at_ms: u64,
+    },
+    CheckingRelease,
+    Stopped(Stopped),
+}
+
+/// The engine of one lease.
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub struct Engine {
+    config: Config,
+    /// The record that describes the space, as it was last read.
+    meta: Option<MetaRecord>,
+    /// The same as it was read before the last lane was granted.
+    proven: Option<MetaRecord>,
+    /// Of each lane, in the order of their numbers. Empty before the first list.
+    seen: Vec<Seen>,
+    /// What was last acknowledged for each lane.
+    acknowledged: BTreeMap<u16, LaneRecord>,
+    present: Option<Present>,
+    /// The first millisecond after the stamps of all grants.
+    used_until_ms: u64,
+    acknowledged_at_ms: Option<u64>,
+    attempted_at_ms: Option<u64>,
+    /// How many lanes were held when they were last listed, and the one that was taken since.
+    held_lanes: Option<u32>,
+    /// The longest horizon of this process and of the records as they were last listed.
+    longest_horizon_ms: u64,
+    /// Of all calls, and of writes alone: a store can refuse these and answer reads, as when its disk is full.
+    backoff: Backoff,
+    write_backoff: Backoff,
+    /// When it was last asked for an action: if that is a call, when the call began.
+    polled_at_ms: u64,
+    /// When the lanes were listed, and when to list them again.
+    listed_at_ms: u64,
+    look_at_ms: u64,
+    /// A call has had no answer since then, so the time since is not watched: holders may not reach the store either.
+    is_blind: bool,
+    /// How much later than its time-out a lane is taken.
+    pause_ms: u64,
+    /// How many lists have brought no lane, and of how many all lanes that were tried went to others.
+    waits: u32,
+    races: u32,
+    /// How many lanes of the last list were tried without success.
+    tries: u32,
+    /// For the waits. New for each action.
+    random: u64,
+    /// Whether a lane of this name was tried.
+    has_tried_own: bool,
+    /// The tokens of the latest attempts to take a lane.
+    claims: Vec<Token>,
+    is_closing: bool,
+    is_released: bool,
+    /// How often the release met a record of this grant.
+    releases: u32,
+    /// The lane that it may hold, because the write that takes it had no answer.
+    unanswered: Option<u16>,
+    /// How far the lanes are ahead of the clock, if none was taken because of that.
+    far_ahead: Option<FarAhead>,
+    attempts: u64,
+    lost: u64,
+    acknowledgements: u64,
+    next_ms: u64,
+    step: Step,
+}
+
+impl Engine {
+    /// Returns the engine of a lease that looks for a lane.
+    pub fn new(config: Config) -> Self {
+        Self {
+            held_lanes: None,
+            longest_horizon_ms: config.horizon_ms,
+            config,
+            meta: None,
+            proven: None,
+            seen: Vec::new(),
+            acknowledged: BTreeMap::new(),
+            present: None,
+            used_until_ms: 0,
+            acknowledged_at_ms: None,
+            attempted_at_ms: None,
+            backoff: Backoff::default(),
+            write_backoff: Backoff::default(),
+            polled_at_ms: 0,
+            listed_at_ms: 0,
+            look_at_ms: 0,
+            is_blind: false,
+            pause_ms: 0,
+            waits: 0,
+            races: 0,
+            tries: 0,
+            random: 0,
+            has_tried_own: false,
+            claims: Vec::new(),
+            is_closing: false,
+            is_released: false,
+            releases: 0,
+            unanswered: None,
+            far_ahead: None,
+            attempts: 0,
+            lost: 0,
+            acknowledgements: 0,
+            next_ms: 0,
+            step: Step::Look { at_ms: 0 },
+        }
+    }
+
+    /// Gives the lane back as soon as no reply is outstanding.
+    pub fn close(&mut self) {
+        self.is_closing = true;
+    }
+
+    /// Returns what to do now. `random` is new for each call: a copy of the engine, in a cloned machine, must not write
+    /// a record that this one takes for its own.
+    pub fn poll(&mut self, at: Moment, random: u128) -> Action {
+        let token = Token(random as u64);
+        self.random = (random >> 64) as u64;
+        self.polled_at_ms = at.mono_ms;
+        self.used_until_ms = self.used_until_ms.max(at.used_until_ms);
+        self.begin_to_close();
+        match &self.step {
+            Step::Look { at_ms } if *at_ms > at.mono_ms => self.sleep(*at_ms),
+            Step::Look { .. } => {
+                self.step = Step::Looking;
+                Action::List
+            }
+            Step::Choose => self.take(at, token),
+            Step::Seal(then) => {
+                self.step = Step::Sealing(then.clone());
+                Action::Seal
+            }
+            Step::Start => {
+                self.step = Step::Keep;
+                self.present.as_ref().map_or(Action::Done, |present| Action::Start(present.grant()))
+            }
+            Step::Raise => {
+                self.step = Step::Keep;
+                self.present.as_ref().map_or(Action::Done, |it| Action::Raise { ceiling_ms: it.ceiling_ms })
+            }
+            Step::Keep => self.renew(at, token),
+            Step::Check { at_ms }
+            | Step::Confirm { at_ms, .. }
+            | Step::CheckRelease { at_ms }
+            | Step::Release { at_ms }
+                if *at_ms > at.mono_ms =>
+            {
+                self.sleep(*at_ms)
+            }
+            Step::Confirm { taken, .. } => {
+                self.step = Step::Confirming(taken.clone());
+                Action::Read { key: self.config.space.meta_key() }
+            }
+            Step::GiveBack(unused) => self.give_back(&unused.clone(), token),
+            Step::Check { .. } => self.read_present(Step::Checking),
+            Step::CheckRelease { .. } => self.read_present(Step::CheckingRelease),
+            Step::Release { .. } => self.release(token),
+            Step::Stopped(_) => Action::Done,
+            Step::Looking
+            | Step::Taking { .. }
+            | Step::Confirming(_)
+            | Step::GivingBack { .. }
+            | Step::Sealing(_)
+            | Step::Renewing
+            | Step::Checking
+            | Step::Releasing
+            | Step::CheckingRelease => Action::Wait,
+        }
+    }
+
+    /// Begins to give the lane back, if the engine was closed and no reply is outstanding.
+    fn begin_to_close(&mut self) {
+        let can_close = matches!(
+            self.step,
+            Step::Look { .. }
+                | Step::Choose
+                | Step::Confirm { .. }
+                | Step::Keep
+                | Step::Raise
+                | Step::Start
+                | Step::Check { .. }
+                | Step::Seal(AfterSeal::Start(_))
+        );
+        if !self.is_closing || !can_close {
+            return;
+        }
+        // The lane was taken and not used. One that was not lost has nothing before it.
+        if let Step::Seal(AfterSeal::Start(taken)) | Step::Confirm { taken, .. } = &self.step {
+            self.present = Some((**taken).clone());
+        }
+        let holds = self.present.as_ref().is_some_and(|present| !present.is_lost);
+        self.step = Step::Seal(if holds { AfterSeal::Release } else { AfterSeal::Stop(Stopped::Closed) });
+    }
+
+    fn sleep(&mut self, until_ms: u64) -> Action {
+        self.next_ms = until_ms;
+        Action::Sleep { until_ms }
+    }
+
+    fn read_present(&mut self, step: Step) -> Action {
+        self.step = step;
+        Action::Read { key: self.present_key() }
+    }
+
+    fn present_key(&self) -> String {
+        self.lane_key(self.present.as_ref().map_or(0, |present| present.lane))
+    }
+
+    fn lane_key(&self, lane: u16) -> String {
+        self.config.space.lane_key(self.meta.as_ref().map_or(0, |meta| meta.era), lane)
+    }
+
+    /// Returns the wait after a call that has failed. The store may be overloaded by all who wait, so those who have no room
+    /// to mint leave it to those who have, and who has waited long for an answer in vain is away for about as long.
+    fn gap_ms(&self, at: Moment, backoff: Backoff) -> u64 {
+        let reached_ms = self.used_until_ms.max(at.now_ms.unwrap_or(0));
+        let has_room = self.present.as_ref().is_some_and(|present| present.ceiling_ms > reached_ms);
+        let horizon_ms = self.config.horizon_ms;
+        let is_holder = self.present.as_ref().is_some_and(|present| !present.is_lost);
+        let longest_ms = match (has_room, is_holder) {
+            (true, _) => horizon_ms / 8,
+            // Its callers are refused until the store answers.
+            (false, true) => horizon_ms.min(LONGEST_REFUSAL_MS),
+            (false, false) => horizon_ms.min(LONGEST_GAP_MS),
+        };
+        let took_ms = at.mono_ms.saturating_sub(self.polled_at_ms).min(longest_ms);
+        jittered(self.random, backoff.wait_ms(longest_ms).max(took_ms)).max(SHORTEST_GAP_MS)
+    }
+
+    fn stop(&mut self, why: Stopped) {
+        self.step = Step::Seal(AfterSeal::Stop(why));
+    }
+
+    /// Returns what the lease is doing.
+    pub fn phase(&self) -> Phase {
+        match &self.present {
+            _ if self.stopped().is_some() => Phase::Stopped,
+            None => Phase::Seeking,
+            Some(present) if present.is_lost => Phase::Lost,
+            Some(_) => Phase::Holding,
+        }
+    }
+
+    /// Returns why it has stopped, or stops.
+    pub fn stopped(&self) -> Option<&Stopped> {
+        match &self.step {
+            Step::Stopped(why) | Step::Seal(AfterSeal::Stop(why)) | Step::Sealing(AfterSeal::Stop(why)) => Some(why),
+            Step::Seal(AfterSeal::Release)
+            | Step::Sealing(AfterSeal::Release)
+            | Step::Release { .. }
+            | Step::Releasing
+            | Step::CheckRelease { .. }
+            | Step::CheckingRelease => Some(&Stopped::Closed),
+            _ => None,
+        }
+    }
+
+    /// Returns the lane that was granted last.
+    pub fn grant(&self) -> Option<Grant> {
+        self.present.as_ref().map(Present::grant)
+    }
+
+    /// Returns whether no lane is held in the register for it, as far as it knows.
+    pub fn is_given_back(&self) -> bool {
+        self.is_released || self.unanswered.is_none() && self.present.as_ref().is_none_or(|present| present.is_lost)
+    }
+
+    /// Returns whether the generator before is sealed, and the next one must start immediately.
+    pub fn starts(&self) -> bool {
+        matches!(self.step, Step::Start)
+    }
+
+    /// Returns whether it has stopped and nothing is left to do.
+    pub fn is_done(&self) -> bool {
+        matches!(self.step, Step::Stopped(_))
+    }
+
+    /// Returns how far the lanes are ahead of the clock, if none was taken because of that.
+    pub fn far_ahead(&self) -> Option<FarAhead> {
+        self.far_ahead
+    }
+
+    /// Returns the UUID of the space, once it was read.
+    pub fn space_id(&self) -> Option<&str> {
+        self.meta.as_ref().map(|meta| meta.space_id.as_str())
+    }
+
+    /// Returns how many attempts to write it has made.
+    pub fn attempts(&self) -> u64 {
+        self.attempts
+    }
+
+    /// Returns its settings.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Returns whether it waits for a reply.
+    pub fn is_waiting(&self) -> bool {
+        matches!(
+            self.step,
+            Step::Looking
+                | Step::Taking { .. }
+                | Step::Confirming(_)
+                | Step::GivingBack { .. }
+                | Step::Renewing
+                | Step::Checking
+                | Step::Releasing
+                | Step::CheckingRelease
+        )
+    }
+
+    /// Returns how many leases were lost, and how many writes acknowledged.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.lost, self.acknowledgements)
+    }
+
+    /// Returns the monotonic time of the last acknowledgement.
+    pub fn acknowledged_at_ms(&self) -> Option<u64> {
+        self.acknowledged_at_ms
+    }
+
+    /// Returns the monotonic time of the last attempt to write.
+    pub fn attempted_at_ms(&self) -> Option<u64> {
+        self.attempted_at_ms
+    }
+
+    /// Returns the monotonic time of the next action.
+    pub fn next_ms(&self) -> u64 {
+        self.next_ms
+    }
+
+    /// Returns how many lanes were held when they were last listed.
+    pub fn held_lanes(&self) -> Option<u32> {
+        self.held_lanes
+    }
+}
+
+impl Present {
+    fn grant(&self) -> Grant {
+        let Self { lane, floor_ms, ceiling_ms, .. } = *self;
+        Grant { lane, floor_ms, ceiling_ms }
+    }
+}
