@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::changes::{Changes, lock, within};
+use crate::changes::{Changes, lock};
 use imid::fork::Process;
 pub(crate) use imid_lease_protocol::backoff::{Backoff, FIRST_WAIT_MS};
 
@@ -64,7 +64,7 @@ impl<S: Send + 'static> Background<S> {
     /// Starts a thread. What `work` has captured is dropped before the thread counts as ended.
     #[cfg(test)]
     pub(crate) fn start(name: &str, state: S, work: impl FnOnce(&Owner<S>) + Send + 'static) -> std::io::Result<Self> {
-        let (background, owner) = Self::new(state);
+        let (background, owner) = Self::new(state, Changes::default());
         // Nobody joins it: to drop the handle in a forked child would be wrong.
         std::thread::Builder::new().name(name.into()).spawn(move || work(&owner))?;
         Ok(background)
@@ -73,12 +73,12 @@ impl<S: Send + 'static> Background<S> {
 
 impl<S> Background<S> {
     /// Returns both ends of the work of a thread.
-    pub(crate) fn new(state: S) -> (Self, Owner<S>) {
+    pub(crate) fn new(state: S, changes: Changes) -> (Self, Owner<S>) {
         let shared = Arc::new(Shared {
             state: Mutex::new(state),
             is_closing: AtomicBool::new(false),
             has_ended: AtomicBool::new(false),
-            changes: Changes::default(),
+            changes,
             sleeper: Sleeper::default(),
         });
         (Self { shared: Arc::clone(&shared), process: Process::current() }, Owner(shared))
@@ -113,23 +113,13 @@ impl<S> Background<S> {
         }
     }
 
-    /// Waits until the thread has ended. Returns whether it has.
-    pub(crate) fn has_ended_within(&self, time: Duration) -> bool {
-        self.changes().wait(within(time, || self.ended())).unwrap_or(false)
-    }
-
-    /// Does the same in a task.
-    pub(crate) async fn has_ended_within_async(&self, time: Duration) -> bool {
-        self.changes().wait_async(within(time, || self.ended())).await.unwrap_or(false)
-    }
-
     /// Returns where the thread announces changes.
     pub(crate) fn changes(&self) -> &Changes {
         &self.shared.changes
     }
 
     /// Returns that the thread has ended, or that it is not in this process. A task can be forked while it waits.
-    fn ended(&self) -> Option<bool> {
+    pub(crate) fn has_ended(&self) -> Option<bool> {
         if self.is_forked() { Some(false) } else { self.shared.has_ended.load(Ordering::Acquire).then_some(true) }
     }
 }
@@ -186,12 +176,13 @@ mod tests {
     #[test]
     fn a_panic_is_an_end() {
         let background = Background::start("imid-test", (), |_| panic!("on purpose")).unwrap();
-        assert!(background.has_ended_within(LONG));
+        let ended = background.changes().wait(crate::changes::within(LONG, || background.has_ended()));
+        assert_eq!(ended, Some(true));
     }
 
     #[test]
     fn a_wake_is_taken_once_and_ends_a_sleep() {
-        let (background, owner) = Background::new(());
+        let (background, owner) = Background::new((), Changes::default());
         assert!(!owner.take_wake());
         background.wake();
         // A sleep that begins later ends too.
@@ -211,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_drop_tells_the_thread_to_end() {
-        let (background, owner) = Background::new(());
+        let (background, owner) = Background::new((), Changes::default());
         assert!(!owner.is_closing());
         drop(background);
         assert!(owner.is_closing() && owner.take_wake());

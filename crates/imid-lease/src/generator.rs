@@ -17,7 +17,7 @@ use imid::fork::Process;
 use imid::generator::{Batch, GenerateError, Generator, Lane, ObserveError, Stats};
 use imid::{MessageId, SessionTag};
 
-use crate::changes::{retry_within, whenever, within};
+use crate::changes::{Changes, retry_within, whenever, within};
 use crate::clock::{BelievedClock, until};
 use crate::engine::{Grant, MIN_GAP_MS};
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
@@ -189,9 +189,9 @@ where
             lane_bits,
         });
         let config = settings.config(space.clone(), name);
-        let lease = Lease { config, tenant: Box::new(LaneTenant(Arc::clone(&inner))) };
-        let keeper = Keeper::start(register, clock, space.clone(), settings.create_missing, vec![lease])
-            .map_err(OpenKind::Thread)?;
+        let creates_missing = settings.create_missing;
+        let lease = Lease { config, creates_missing, tenant: Box::new(LaneTenant(Arc::clone(&inner))) };
+        let keeper = Keeper::start(register, clock, lease, &Changes::default()).map_err(OpenKind::Thread)?;
         let close: Arc<dyn Close> = Arc::clone(&inner) as _;
         let close_on_drop = CloseOnDrop { close: AssertUnwindSafe(close), process: Process::current() };
         Ok(Self { _close_on_drop: close_on_drop, inner, keeper, space })
@@ -204,7 +204,7 @@ where
     /// - Immediately, if the register is for another layout or number of lanes, or refuses this process permanently, as with a
     ///   wrong password. [`OpenError::is_permanent`] identifies these errors.
     pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
-        self.keeper.changes().wait(self.keeper.until_open(0, &self.space, timeout))
+        self.keeper.changes().wait(self.keeper.until_open(&self.space, timeout))
     }
 
     /// Does what [`wait_until_open`](Self::wait_until_open) does in a task of any async runtime.
@@ -214,7 +214,7 @@ where
     /// # Errors
     /// As for [`wait_until_open`](Self::wait_until_open).
     pub async fn wait_until_open_async(&self, timeout: Duration) -> Result<(), OpenError> {
-        self.keeper.changes().wait_async(self.keeper.until_open(0, &self.space, timeout)).await
+        self.keeper.changes().wait_async(self.keeper.until_open(&self.space, timeout)).await
     }
 
     /// Mints a session's next ID. **Lock-free** while the lane stays the same; **never waits for the register**.
@@ -373,7 +373,7 @@ where
 
     /// Returns the lease's state, for operators. In a forked child the lease has [stopped](crate::Phase::Stopped).
     pub fn status(&self) -> Status {
-        self.keeper.state(0).status_at(self.inner.clock.believed_ms())
+        self.keeper.state().status_at(self.inner.clock.believed_ms())
     }
 
     /// Waits until the lease has [stopped](crate::Phase::Stopped), for at most `timeout`, and returns why: it was closed, the
@@ -423,7 +423,7 @@ where
     }
 
     fn why_ended(&self) -> Option<LeaseError> {
-        self.keeper.is_stopped(0).then(|| self.why_stopped().into())
+        self.keeper.is_stopped().then(|| self.why_stopped().into())
     }
 
     /// Releases the lane, and waits for at most `timeout`. Returns whether the register acknowledged it; also `true` if there was
@@ -435,7 +435,8 @@ where
     ///
     /// Dropping the generator does the same without waiting, so if the program exits right after, the writes may not happen.
     pub fn close_within(&self, timeout: Duration) -> bool {
-        self.keeper.close_within(timeout, || self.inner.close())
+        self.end();
+        self.keeper.changes().wait(within(timeout, || self.keeper.ended())).unwrap_or(false)
     }
 
     /// Does what [`close_within`](Self::close_within) does in a task of any async runtime.
@@ -443,13 +444,21 @@ where
     /// It starts when the future is first polled. Dropping the future after that stops nothing: the thread that keeps the lease
     /// releases the lane.
     pub async fn close_async(&self, timeout: Duration) -> bool {
-        self.keeper.close_async(timeout, || self.inner.close()).await
+        self.end();
+        self.keeper.changes().wait_async(within(timeout, || self.keeper.ended())).await.unwrap_or(false)
     }
 
     /// Releases the lane, as [`close_within`](Self::close_within) does, and waits for the register to answer: at most two call time
     /// limits, 4 s by default.
     pub fn close(&self) {
         self.close_within(Duration::MAX);
+    }
+
+    fn end(&self) {
+        if !self.keeper.is_forked() {
+            self.inner.close();
+            self.keeper.end();
+        }
     }
 
     /// Returns the generator that mints now.
@@ -466,7 +475,7 @@ where
     #[inline(never)]
     fn stays_last(&self, granted: &LaneGenerator<C, STRIPES>) -> bool {
         while self.inner.is_last(granted) {
-            if self.inner.is_closed.load(Ordering::Relaxed) || self.keeper.is_stopped(0) {
+            if self.inner.is_closed.load(Ordering::Relaxed) || self.keeper.is_stopped() {
                 return self.inner.is_last(granted);
             }
             thread::yield_now();
@@ -526,7 +535,7 @@ where
         if self.keeper.is_forked() {
             return LeaseKind::Forked;
         }
-        self.keeper.state(0).stopped.as_ref().map_or(LeaseKind::Closed, LeaseKind::from)
+        self.keeper.state().stopped.as_ref().map_or(LeaseKind::Closed, LeaseKind::from)
     }
 
     fn why_no_room(&self) -> LeaseKind {
@@ -536,7 +545,7 @@ where
         if self.inner.is_closed.load(Ordering::Relaxed) {
             return self.why_stopped();
         }
-        let state = self.keeper.state(0);
+        let state = self.keeper.state();
         // The thread was woken, and renews the lease as soon as the attempt before is old enough.
         let renews_ms = state.attempted_at_ms.unwrap_or(0) + MIN_GAP_MS;
         state.why_none().unwrap_or_else(|| LeaseKind::UsedUp { retry_after: until(renews_ms) })
@@ -548,7 +557,7 @@ impl<C, const STRIPES: usize> fmt::Debug for LeasedGenerator<C, STRIPES> {
         f.debug_struct("LeasedGenerator")
             .field("stripes", &STRIPES)
             .field("lane_bits", &self.inner.lane_bits)
-            .field("phase", &self.keeper.state(0).status.phase)
+            .field("phase", &self.keeper.state().status.phase)
             .finish_non_exhaustive()
     }
 }

@@ -1,4 +1,4 @@
-//! The thread that keeps leases: it drives engines over a register.
+//! The thread that keeps a lease: it drives an engine over a register.
 
 #[cfg(test)]
 mod tests;
@@ -19,7 +19,7 @@ use crate::space::Space;
 use crate::state::{Start, State};
 use work::Kept;
 
-/// Mints under the grants of one engine. All calls come from the keeper's thread.
+/// Mints under the grants of a lease. All calls come from the keeper's thread.
 pub(crate) trait Tenant: Send {
     /// Returns the first Unix millisecond after the last stamp of the running generator; 0 if there is none.
     fn used_until_ms(&self) -> u64;
@@ -36,52 +36,49 @@ pub(crate) trait Tenant: Send {
 }
 
 /// What the thread sees of its keeper.
-type KeeperOwner = Owner<Vec<State>>;
+type KeeperOwner = Owner<State>;
 
-/// One lease of a keeper.
+/// What a keeper keeps.
 pub(crate) struct Lease {
     pub(crate) config: Config,
+    /// The space is created first, if there is none.
+    pub(crate) creates_missing: bool,
     pub(crate) tenant: Box<dyn Tenant>,
 }
 
-/// The keeper of one register.
+/// The keeper of one lease, with its own register.
 ///
 /// When it is dropped, its thread seals and releases, and no one waits for it. In a forked child it does nothing.
 #[derive(Debug)]
 pub(crate) struct Keeper {
-    background: Background<Vec<State>>,
+    background: Background<State>,
     /// What a forked child finds. It must not wait for a lock that another thread may have held.
-    in_child: Vec<State>,
+    in_child: State,
 }
 
 impl Keeper {
-    /// Starts the thread. Each lease looks for a lane of the space immediately.
+    /// Starts the thread, which looks for a lane of the space immediately. Several keepers can announce their changes at one place.
     pub(crate) fn start<R, C>(
         register: R,
         clock: BelievedClock<C>,
-        space: Space,
-        creates_missing: bool,
-        leases: Vec<Lease>,
+        lease: Lease,
+        changes: &Changes,
     ) -> std::io::Result<Self>
     where
         R: Register + 'static,
         C: Clock + Send + Sync + 'static,
     {
-        let promise = register.promise();
-        let states: Vec<_> = leases.iter().map(|lease| State::new(&lease.config, promise.clone())).collect();
-        let in_child = states.iter().map(State::stopped).collect();
-        let (background, owner) = Background::new(states);
-        let kept = Kept::new(register, clock, space, creates_missing, leases, owner);
+        let (keeper, owner) = Self::new(State::new(&lease.config, register.promise()), changes);
+        let kept = Kept::new(register, clock, lease, owner);
         // Nobody joins it: to drop the handle in a forked child would be wrong.
         std::thread::Builder::new().name("imid-lease".into()).spawn(move || kept.run())?;
-        Ok(Self { background, in_child })
+        Ok(keeper)
     }
 
-    /// A keeper without a thread, and what the thread would have.
-    #[cfg(test)]
-    pub(crate) fn without_thread(states: Vec<State>) -> (Self, KeeperOwner) {
-        let in_child = states.iter().map(State::stopped).collect();
-        let (background, owner) = Background::new(states);
+    /// Returns a keeper without a thread, and what the thread would have.
+    pub(crate) fn new(state: State, changes: &Changes) -> (Self, KeeperOwner) {
+        let in_child = state.stopped();
+        let (background, owner) = Background::new(state, changes.clone());
         (Self { background, in_child }, owner)
     }
 
@@ -95,35 +92,40 @@ impl Keeper {
         self.background.is_forked()
     }
 
-    /// Returns the name under which the first lease is held.
+    /// Returns the name under which the lease is held.
     pub(crate) fn holder(&self) -> &crate::record::Name {
-        &self.in_child[0].status.holder
+        &self.in_child.status.holder
     }
 
-    /// Returns the state of a lease. In a forked child it is one that has stopped.
-    pub(crate) fn state(&self, lease: usize) -> State {
-        self.background.state().map_or_else(|| self.in_child[lease].clone(), |states| states[lease].clone())
+    /// Returns the state of the lease. In a forked child it is one that has stopped.
+    pub(crate) fn state(&self) -> State {
+        self.background.state().map_or_else(|| self.in_child.clone(), |state| state.clone())
     }
 
-    /// Returns whether a lease has stopped.
-    pub(crate) fn is_stopped(&self, lease: usize) -> bool {
-        self.background.state().is_none_or(|states| states[lease].stopped.is_some())
+    /// Returns whether the lease has stopped.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.background.state().is_none_or(|state| state.stopped.is_some())
     }
 
-    /// Returns where a change of a lease is announced.
+    /// Returns whether the lease has a lane, or what is left of one.
+    #[cfg(feature = "worker-ids")]
+    pub(crate) fn has_lane(&self) -> bool {
+        matches!(self.state().status.phase, Phase::Holding | Phase::Lost)
+    }
+
+    /// Returns where a change of the lease is announced.
     pub(crate) fn changes(&self) -> &Changes {
         self.background.changes()
     }
 
-    /// Returns a look that breaks when a lease has a lane, when the register refuses this process, or after this time.
+    /// Returns a look that breaks when the lease has a lane, when the register refuses this process, or after this time.
     pub(crate) fn until_open<'a>(
         &'a self,
-        lease: usize,
         space: &'a Space,
         time: Duration,
     ) -> impl FnMut() -> ControlFlow<Result<(), OpenError>, Instant> + 'a {
         let mut until_known = within(time, move || {
-            let state = self.state(lease);
+            let state = self.state();
             let differs = matches!(state.start, Start::ClocksDiffer(_));
             let is_known = state.is_refused || differs || state.far_ahead.is_some_and(|far| far.are_all);
             (state.status.phase != Phase::Seeking || is_known).then_some(state)
@@ -133,7 +135,7 @@ impl Keeper {
                 if self.is_forked() {
                     return Err(OpenKind::Forked.into());
                 }
-                let state = found.unwrap_or_else(|| self.state(lease));
+                let state = found.unwrap_or_else(|| self.state());
                 match state.status.phase {
                     Phase::Holding | Phase::Lost => Ok(()),
                     Phase::Seeking | Phase::Stopped => Err(state.why_not_open(space, time)),
@@ -142,26 +144,14 @@ impl Keeper {
         }
     }
 
-    /// Seals all generators, tells the thread to give all lanes back and to end, and waits for at most this time. Returns whether it
-    /// has done both. In a forked child it does nothing.
-    pub(crate) fn close_within(&self, time: Duration, seal: impl FnOnce()) -> bool {
-        self.end(seal) && self.background.has_ended_within(time) && self.is_given_back()
+    /// Tells the thread to give the lane back and to end. Its generator is sealed.
+    pub(crate) fn end(&self) {
+        self.background.end();
     }
 
-    /// Does the same in a task.
-    pub(crate) async fn close_async(&self, time: Duration, seal: impl FnOnce()) -> bool {
-        self.end(seal) && self.background.has_ended_within_async(time).await && self.is_given_back()
-    }
-
-    fn end(&self, seal: impl FnOnce()) -> bool {
-        if !self.is_forked() {
-            seal();
-            self.background.end();
-        }
-        !self.is_forked()
-    }
-
-    fn is_given_back(&self) -> bool {
-        self.background.state().is_some_and(|states| states.iter().all(|state| state.is_given_back))
+    /// Returns whether the lane was given back; `None` until the thread has ended.
+    pub(crate) fn ended(&self) -> Option<bool> {
+        let has_ended = self.background.has_ended()?;
+        Some(has_ended && self.background.state().is_some_and(|state| state.is_given_back))
     }
 }

@@ -103,7 +103,7 @@ async fn each_call_of_worker_ids() {
     use imid_lease::worker_ids::{WorkerIds, WorkerOptions};
     let register = FaultyRegister::new();
     register.set_down(true);
-    let workers = WorkerIds::open(register.clone(), WorkerOptions::new(imid_snowflake::Preset::LEAF)).unwrap();
+    let workers = WorkerIds::open(|| Ok(register.clone()), WorkerOptions::new(imid_snowflake::Preset::LEAF)).unwrap();
     assert!(workers.wait_until_open_async(20 * MS).await.is_err_and(|error| !error.is_permanent()));
     let later = up_later(&register);
     workers.wait_until_open_async(LONG).await.unwrap();

@@ -128,7 +128,8 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
     wait_until("a renewal has the lead", || leading.status().lead > Duration::ZERO);
 
     let workers = WorkerOptions::new(imid_snowflake::Preset::LEAF).space("workers-of-leaf").holder("web-3");
-    let workers = WorkerIds::open(MemoryRegister::new(), workers).and_then(opened).unwrap();
+    let register = MemoryRegister::new();
+    let workers = WorkerIds::open(|| Ok(register.clone()), workers).and_then(opened).unwrap();
 
     wait_until("both worker IDs are held", || workers.status().iter().all(|status| status.phase == Phase::Holding));
     wait_until("two renewals", || renewed.status().renewals >= after_open + 2);

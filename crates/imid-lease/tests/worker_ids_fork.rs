@@ -15,7 +15,8 @@ use opened::opened;
 #[test]
 #[expect(unsafe_code, reason = "the test needs a fork")]
 fn a_forked_child_has_no_worker_ids() {
-    let workers = WorkerIds::open(MemoryRegister::new(), WorkerOptions::new(Preset::LEAF)).and_then(opened).unwrap();
+    let register = MemoryRegister::new();
+    let workers = WorkerIds::open(|| Ok(register.clone()), WorkerOptions::new(Preset::LEAF)).and_then(opened).unwrap();
     let ids = workers.generator().unwrap();
     let unused = workers.clone();
     // SAFETY: the child uses only atomics and the process ID, and ends with `_exit`.

@@ -70,7 +70,7 @@ fn worker_ids_from(store: &str) {
             let open = || {
                 let options = WorkerOptions::new(preset).space(&space).clock(clock.clone());
                 let options = options.horizon(Duration::from_secs(120)).max_skew(Duration::from_secs(60));
-                WorkerIds::open(open_url(&url, DEFAULT_TIME_LIMIT).unwrap(), options).and_then(opened).unwrap()
+                WorkerIds::open(|| open_url(&url, DEFAULT_TIME_LIMIT), options).and_then(opened).unwrap()
             };
             let processes = [open(), open(), open()];
             // One that was drawn again has IDs up to the end of the first round.

@@ -151,7 +151,7 @@ fn errors_of_the_generator_and_of_the_clock_are_announced_by_nobody() {
 }
 
 /// A generator whose keeper has no thread, with a lane up to [`CEILING_MS`].
-fn leased() -> (LeasedGenerator<Standing>, LaneTenant<Standing, 1>, Owner<Vec<State>>) {
+fn leased() -> (LeasedGenerator<Standing>, LaneTenant<Standing, 1>, Owner<State>) {
     let (mut tenant, _) = tenant();
     tenant.start(grant(1, 0));
     let (space, name) = (Space::lanes(4).unwrap(), Name::parse("a").unwrap());
@@ -159,7 +159,7 @@ fn leased() -> (LeasedGenerator<Standing>, LaneTenant<Standing, 1>, Owner<Vec<St
     let config = Config { space: space.clone(), name, horizon_ms, max_skew_ms, any_lead: false };
     let mut state = State::new(&config, Promise::Strong);
     (state.status.phase, state.start, state.status.ceiling_ms) = (Phase::Holding, Start::Answered, Some(CEILING_MS));
-    let (keeper, owner) = Keeper::without_thread(vec![state]);
+    let (keeper, owner) = Keeper::new(state, &Changes::default());
     let inner = Arc::clone(&tenant.0);
     let close: Arc<dyn Close> = inner.clone();
     let close_on_drop = CloseOnDrop { close: AssertUnwindSafe(close), process: Process::current() };
@@ -180,7 +180,7 @@ fn a_floor_is_after_the_whole_millisecond_of_an_id() {
 fn a_lease_without_room_says_why() {
     let (ids, _, owner) = leased();
     assert!(matches!(ids.why_no_room(), LeaseKind::UsedUp { .. }));
-    owner.state()[0].stopped = Some(Stopped::NoSpace);
+    owner.state().stopped = Some(Stopped::NoSpace);
     assert_eq!(ids.why_no_room(), LeaseKind::from(&Stopped::NoSpace));
     let (ids, ..) = leased();
     // Its keeper has not stopped yet.

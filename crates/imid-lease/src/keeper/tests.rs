@@ -1,7 +1,7 @@
 //! The work of a keeper without its thread: time is scripted, and a register says which calls it gets.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use imid::clock::ClockError;
 
@@ -126,37 +126,32 @@ impl Tenant for ScriptedTenant {
 struct Stage {
     script: Arc<Script>,
     memory: MemoryRegister,
-    background: Background<Vec<State>>,
+    keeper: Keeper,
     kept: Kept<ScriptedRegister, ScriptedClock>,
 }
 
 impl Stage {
-    /// A keeper of some leases, at the time 1 s, over a register that has the time of the script.
-    fn new(memory: &MemoryRegister, bits: u32, names: &[&str]) -> Self {
-        Self::trusting(None, memory, bits, names)
+    /// A keeper at the time 1 s, over a register that has the time of the script.
+    fn new(memory: &MemoryRegister, bits: u32, name: &str) -> Self {
+        Self::trusting(None, memory, bits, name)
     }
 
-    fn trusting(trusted: Option<TrustedClock>, memory: &MemoryRegister, bits: u32, names: &[&str]) -> Self {
+    fn trusting(trusted: Option<TrustedClock>, memory: &MemoryRegister, bits: u32, name: &str) -> Self {
         SCRIPTED_MS.set(Some(SCRIPTED_MS.get().unwrap_or(1_000)));
         let script = Arc::new(Script::default());
-        let space = Space::lanes(bits).unwrap();
-        let lease = |name: &&str| Lease {
-            config: Config {
-                space: space.clone(),
-                name: Name::parse(name).unwrap(),
-                horizon_ms: HORIZON_MS,
-                max_skew_ms: SKEW_MS,
-                any_lead: false,
-            },
-            tenant: Box::new(ScriptedTenant(Arc::clone(&script))),
+        let config = Config {
+            space: Space::lanes(bits).unwrap(),
+            name: Name::parse(name).unwrap(),
+            horizon_ms: HORIZON_MS,
+            max_skew_ms: SKEW_MS,
+            any_lead: false,
         };
-        let leases: Vec<_> = names.iter().map(lease).collect();
-        let states = leases.iter().map(|lease| State::new(&lease.config, Promise::Strong)).collect();
-        let (background, owner) = Background::new(states);
+        let (keeper, owner) = Keeper::new(State::new(&config, Promise::Strong), &Changes::default());
+        let lease = Lease { config, creates_missing: false, tenant: Box::new(ScriptedTenant(Arc::clone(&script))) };
         let register = ScriptedRegister(memory.clone(), Arc::clone(&script));
         let clock = BelievedClock::new(ScriptedClock(Arc::clone(&script)), SKEW_MS, trusted);
-        let kept = Kept::new(register, clock, space, false, leases, owner);
-        Self { script, memory: memory.clone(), background, kept }
+        let kept = Kept::new(register, clock, lease, owner);
+        Self { script, memory: memory.clone(), keeper, kept }
     }
 
     /// Works until it sleeps or ends.
@@ -186,12 +181,8 @@ impl Stage {
         what.map(|what| done.iter().filter(|done| *done == what).count())
     }
 
-    fn states(&self) -> MutexGuard<'_, Vec<State>> {
-        self.background.state().unwrap()
-    }
-
     fn state(&self) -> State {
-        self.states()[0].clone()
+        self.keeper.state()
     }
 }
 
@@ -211,7 +202,7 @@ const START: [&str; 11] = [
 
 #[test]
 fn a_start_and_an_idle_lease_make_few_calls() {
-    let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
+    let mut keeper = Stage::new(&MemoryRegister::new(), 0, "a");
     assert_eq!(keeper.work(), Some(1_000 + HORIZON_MS / 4));
     assert_eq!(keeper.done(), START);
     keeper.run_until(1_000 + 600_000);
@@ -223,7 +214,7 @@ fn a_start_and_an_idle_lease_make_few_calls() {
 #[test]
 fn the_state_says_what_was_found_and_granted() {
     let memory = MemoryRegister::new();
-    let mut keeper = Stage::new(&memory, 1, &["a"]);
+    let mut keeper = Stage::new(&memory, 1, "a");
     assert_eq!((keeper.state().start, keeper.state().is_given_back), (Start::Asking, true));
     keeper.script.set_store(200);
     keeper.work();
@@ -244,14 +235,14 @@ fn the_state_says_what_was_found_and_granted() {
     assert_eq!(state.renewed_at_ms, Some(1_000));
 
     // Another process finds the first one.
-    let mut second = Stage::new(&memory, 1, &["b"]);
+    let mut second = Stage::new(&memory, 1, "b");
     second.work();
     let state = second.state();
     assert_eq!(state.status.lane, Some(1 - lane));
     assert_eq!(state.status.held_lanes, Some(2));
 
     // A third one finds no lane, and says when the next one can be taken.
-    let mut third = Stage::new(&memory, 1, &["c"]);
+    let mut third = Stage::new(&memory, 1, "c");
     let next = third.work();
     assert!(next.is_some_and(|until_ms| (1_037..=1_075).contains(&until_ms)), "{next:?}");
     let state = third.state();
@@ -262,24 +253,20 @@ fn the_state_says_what_was_found_and_granted() {
 
 #[test]
 fn a_change_is_announced_and_a_wake_without_one_is_not() {
-    let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
+    let mut keeper = Stage::new(&MemoryRegister::new(), 0, "a");
     keeper.work();
-    let count = keeper.background.changes().count();
+    let count = keeper.keeper.changes().count();
     assert!(count > 0);
     keeper.work();
-    assert_eq!(
-        keeper.background.changes().count(),
-        count,
-        "a call that is refused wakes the keeper, and waits for news"
-    );
+    assert_eq!(keeper.keeper.changes().count(), count, "a call that is refused wakes the keeper, and waits for news");
     SCRIPTED_MS.set(Some(3_500));
     keeper.work();
-    assert!(keeper.background.changes().count() > count, "the ceiling was raised");
+    assert!(keeper.keeper.changes().count() > count, "the ceiling was raised");
 }
 
 #[test]
 fn a_store_without_a_time_is_asked_once() {
-    let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
+    let mut keeper = Stage::new(&MemoryRegister::new(), 0, "a");
     keeper.script.set_store(i64::MIN);
     keeper.run_until(100_000);
     assert_eq!(keeper.counts(["time", "start 0"]), [1, 1]);
@@ -288,7 +275,7 @@ fn a_store_without_a_time_is_asked_once() {
 
 #[test]
 fn a_time_that_cannot_be_read_is_asked_for_before_each_action_until_it_is_known() {
-    let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
+    let mut keeper = Stage::new(&MemoryRegister::new(), 0, "a");
     keeper.script.time_fails.store(true, Ordering::Relaxed);
     keeper.work();
     assert_eq!(
@@ -324,7 +311,7 @@ fn a_time_that_cannot_be_read_is_asked_for_before_each_action_until_it_is_known(
 
 #[test]
 fn a_time_that_cannot_be_read_takes_a_tenth_of_the_time() {
-    let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
+    let mut keeper = Stage::new(&MemoryRegister::new(), 0, "a");
     keeper.script.time_fails.store(true, Ordering::Relaxed);
     keeper.script.time_takes_ms.store(1_000, Ordering::Relaxed);
     keeper.run_until(100_000);
@@ -336,7 +323,7 @@ fn no_lane_is_taken_while_the_clocks_differ_and_one_is_as_soon_as_they_agree() {
     for (store_ahead_ms, is_trusted) in [(HOUR_MS, false), (-HOUR_MS, false), (HOUR_MS, true), (500, false)] {
         SCRIPTED_MS.set(Some(1_000));
         let trusted = is_trusted.then_some(TrustedClock::Process);
-        let mut keeper = Stage::trusting(trusted, &MemoryRegister::new(), 0, &["a"]);
+        let mut keeper = Stage::trusting(trusted, &MemoryRegister::new(), 0, "a");
         keeper.script.set_store(store_ahead_ms);
         if is_trusted || store_ahead_ms == 500 {
             keeper.work();
@@ -356,7 +343,7 @@ fn no_lane_is_taken_while_the_clocks_differ_and_one_is_as_soon_as_they_agree() {
 
 #[test]
 fn an_error_is_shown_until_an_answer_and_one_that_lasts_is_told_apart() {
-    let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
+    let mut keeper = Stage::new(&MemoryRegister::new(), 0, "a");
     keeper.memory.set_down(true);
     let next = keeper.work();
     assert!(next.is_some(), "{next:?}");
@@ -384,7 +371,7 @@ fn an_error_is_shown_until_an_answer_and_one_that_lasts_is_told_apart() {
 
 #[test]
 fn a_call_that_panics_has_no_answer_and_the_lease_goes_on() {
-    let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
+    let mut keeper = Stage::new(&MemoryRegister::new(), 0, "a");
     keeper.work();
     keeper.script.writes_panic.store(true, Ordering::Relaxed);
     keeper.run_until(3_500);
@@ -400,10 +387,10 @@ fn a_call_that_panics_has_no_answer_and_the_lease_goes_on() {
 
 #[test]
 fn a_close_gives_the_lane_back_and_ends() {
-    let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
+    let mut keeper = Stage::new(&MemoryRegister::new(), 0, "a");
     keeper.work();
     keeper.done();
-    keeper.background.end();
+    keeper.keeper.end();
     assert_eq!(keeper.work(), None);
     assert_eq!(keeper.done(), ["seal", "write lanes/1/00000"]);
     let state = keeper.state();
@@ -415,24 +402,21 @@ fn a_close_gives_the_lane_back_and_ends() {
 
 #[test]
 fn a_close_makes_no_call_after_one_that_has_failed() {
-    let mut keeper = Stage::new(&MemoryRegister::new(), 1, &["a", "b"]);
+    let mut keeper = Stage::new(&MemoryRegister::new(), 0, "a");
     keeper.work();
     keeper.done();
-    keeper.background.end();
+    keeper.keeper.end();
     keeper.memory.set_down(true);
     assert_eq!(keeper.work(), None);
-    let done = keeper.done();
-    let calls = done.iter().filter(|done| !done.starts_with("seal")).count();
-    assert_eq!((calls, done.len()), (1, 3), "{done:?}");
-    for state in keeper.states().iter() {
-        assert_eq!((state.status.phase, state.is_given_back), (Phase::Stopped, false));
-    }
+    assert_eq!(keeper.done(), ["seal", "write lanes/1/00000"]);
+    let state = keeper.state();
+    assert_eq!((state.status.phase, state.is_given_back), (Phase::Stopped, false));
 }
 
 #[test]
 fn a_close_before_the_first_lane_makes_no_call() {
-    let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
-    keeper.background.end();
+    let mut keeper = Stage::new(&MemoryRegister::new(), 0, "a");
+    keeper.keeper.end();
     assert_eq!(keeper.work(), None);
     assert_eq!(keeper.done(), ["seal"]);
     assert!(keeper.state().is_given_back);
@@ -442,44 +426,28 @@ fn a_close_before_the_first_lane_makes_no_call() {
 fn the_end_says_that_all_leases_have_stopped_and_which_lanes_are_held() {
     let (memory, mut keepers) = (MemoryRegister::new(), Vec::new());
     for (panic, phase) in [(None, Phase::Holding), (Some("on purpose"), Phase::Seeking)] {
-        let mut keeper = Stage::new(&memory, 0, &["a"]);
+        let mut keeper = Stage::new(&memory, 0, "a");
         if phase == Phase::Seeking {
-            keeper = Stage::new(&memory, 0, &["b"]);
+            keeper = Stage::new(&memory, 0, "b");
         }
         keeper.work();
         assert_eq!(keeper.state().status.phase, phase);
-        let count = keeper.background.changes().count();
+        let count = keeper.keeper.changes().count();
         keeper.kept.end(panic.map(|panic| Box::new(panic) as Box<dyn std::any::Any + Send>));
         let state = keeper.state();
         assert_eq!((state.status.phase, state.stopped), (Phase::Stopped, Some(Stopped::Closed)));
         assert!(!state.is_given_back, "a write may be under way");
-        assert_eq!(keeper.background.changes().count() - count, u64::from(panic.is_some()));
+        assert_eq!(keeper.keeper.changes().count() - count, u64::from(panic.is_some()));
         keepers.push(keeper);
     }
 }
 
 #[test]
-fn leases_of_one_keeper_take_turns_and_end_together() {
-    let mut keeper = Stage::new(&MemoryRegister::new(), 1, &["a", "b", "c"]);
-    let Some(until_ms) = keeper.work() else { panic!("it has ended") };
-    let phases: Vec<_> = keeper.states().iter().map(|state| state.status.phase).collect();
-    assert_eq!(phases, [Phase::Holding, Phase::Holding, Phase::Seeking]);
-    assert_eq!(until_ms, keeper.states().iter().map(|state| state.next_ms).min().unwrap());
-    // The third one waits for lanes of this process, which renews them.
-    keeper.run_until(60_000);
-    let phases: Vec<_> = keeper.states().iter().map(|state| (state.status.phase, state.status.lost)).collect();
-    assert_eq!(phases, [(Phase::Holding, 0), (Phase::Holding, 0), (Phase::Seeking, 0)]);
-    keeper.background.end();
-    assert_eq!(keeper.work(), None);
-    assert!(keeper.states().iter().all(|state| state.is_given_back));
-}
-
-#[test]
 fn a_lane_that_was_lost_is_one_of_others() {
-    let mut keeper = Stage::new(&MemoryRegister::new(), 0, &["a"]);
+    let mut keeper = Stage::new(&MemoryRegister::new(), 0, "a");
     keeper.work();
     crate::admin::free(&mut keeper.memory.clone(), "lanes", 0, crate::admin::FreeIf::Forced).unwrap();
-    let mut second = Stage::new(&keeper.memory, 0, &["b"]);
+    let mut second = Stage::new(&keeper.memory, 0, "b");
     second.run_until(3_500);
     assert_eq!(second.state().status.phase, Phase::Holding);
     assert!(keeper.work().is_some());
@@ -490,7 +458,7 @@ fn a_lane_that_was_lost_is_one_of_others() {
 
 #[test]
 fn a_wake_is_taken_once() {
-    let (keeper, owner) = Keeper::without_thread(Vec::new());
-    keeper.wake();
-    assert!(owner.take_wake());
+    let stage = Stage::new(&MemoryRegister::new(), 0, "a");
+    stage.keeper.wake();
+    assert!(stage.kept.owner.take_wake());
 }

@@ -1,4 +1,4 @@
-//! What the thread of a keeper does: it drives engines over a register.
+//! What the thread of a keeper does: it drives an engine over a register.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,13 +22,6 @@ const STORE_TIME_MS: u64 = 10_000;
 
 /// The same while its clock and this one differ.
 const DOUBT_MS: u64 = 1_000;
-
-/// One lease of the thread.
-struct Running {
-    engine: Engine,
-    tenant: Box<dyn Tenant>,
-    told: telemetry::Told,
-}
 
 /// The register, and what its calls have said.
 struct Store<R> {
@@ -80,7 +73,9 @@ impl<R: Register> Store<R> {
 struct Work<R, C> {
     store: Store<R>,
     clock: BelievedClock<C>,
-    leases: Vec<Running>,
+    engine: Engine,
+    tenant: Box<dyn Tenant>,
+    told: telemetry::Told,
     /// When to ask the store for its time; `None` if it has none.
     ask_time_at_ms: Option<u64>,
     knows_store_time: bool,
@@ -98,24 +93,15 @@ struct Work<R, C> {
 /// The work for a keeper, and the keeper's end. The end is announced when this is dropped: after the register.
 pub(super) struct Kept<R, C> {
     work: Work<R, C>,
-    owner: KeeperOwner,
+    pub(super) owner: KeeperOwner,
 }
 
 impl<R: Register, C: Clock> Kept<R, C> {
-    pub(super) fn new(
-        register: R,
-        clock: BelievedClock<C>,
-        space: Space,
-        creates_missing: bool,
-        leases: Vec<Lease>,
-        owner: KeeperOwner,
-    ) -> Self {
-        Self { work: Work::new(register, clock, space, creates_missing, leases), owner }
+    pub(super) fn new(register: R, clock: BelievedClock<C>, lease: Lease, owner: KeeperOwner) -> Self {
+        Self { work: Work::new(register, clock, lease), owner }
     }
-}
 
-impl<R: Register, C: Clock> Kept<R, C> {
-    /// What the thread does, until all leases have ended.
+    /// What the thread does, until the lease has ended.
     pub(super) fn run(mut self) {
         let ran = catch_unwind(AssertUnwindSafe(|| {
             while let Some(until_ms) = self.proceed() {
@@ -143,90 +129,76 @@ impl<R: Register, C: Clock> Kept<R, C> {
 }
 
 impl<R: Register, C: Clock> Work<R, C> {
-    fn new(register: R, clock: BelievedClock<C>, space: Space, creates_missing: bool, leases: Vec<Lease>) -> Self {
+    fn new(register: R, clock: BelievedClock<C>, lease: Lease) -> Self {
+        let Lease { config, creates_missing, tenant } = lease;
         let register_creates = register.creates_missing_spaces();
-        let leases = leases.into_iter().map(|lease| Running {
-            told: telemetry::Told::new(&lease.config),
-            engine: Engine::new(lease.config),
-            tenant: lease.tenant,
-        });
         Self {
             store: Store { register, last_error: None, is_answered: false, is_refused: false, gives_up: false },
             clock,
-            leases: leases.collect(),
+            space: config.space.clone(),
+            told: telemetry::Told::new(&config),
+            engine: Engine::new(config),
+            tenant,
             ask_time_at_ms: Some(0),
             knows_store_time: false,
             store_ahead_ms: None,
             is_clock_settled: false,
             creates_missing: creates_missing || register_creates,
             creation: Backoff::default(),
-            space,
             identity: Identity::default(),
             has_begun: false,
         }
     }
 
-    /// Says that all leases have ended. After a panic all generators stop at their ceilings.
+    /// Says that the lease has ended. After a panic the generator stops at its ceiling.
     fn end(&mut self, owner: &KeeperOwner, panic: Option<Box<dyn Any + Send>>) {
-        for (state, running) in owner.state().iter_mut().zip(&self.leases) {
+        {
+            let mut state = owner.state();
             state.status.phase = Phase::Stopped;
             state.stopped.get_or_insert(Stopped::Closed);
             // What was published last can be from before a write.
-            state.is_given_back &= running.engine.is_done();
+            state.is_given_back &= self.engine.is_done();
         }
         if let Some(panic) = panic {
             // Already here, because what follows is foreign code. The end of the thread is also announced.
             owner.announce();
-            self.tell_of_panic(owner, panic.as_ref());
+            self.record(owner);
+            let text = panic.downcast_ref::<&str>().copied();
+            let reason = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text");
+            self.told.panicked(reason);
+            self.told.tell();
             // Not dropped, because that can also panic.
             std::mem::forget(panic);
         }
     }
 
-    fn tell_of_panic(&mut self, owner: &KeeperOwner, panic: &(dyn Any + Send)) {
-        for lease in 0..self.leases.len() {
-            // Apart from the clock, which is foreign code: it may read the status, which locks this.
-            let state = owner.state()[lease].clone();
-            telemetry::record_lease(&state, || self.clock.believed_ms());
-        }
-        for running in &mut self.leases {
-            let text = panic.downcast_ref::<&str>().copied();
-            let reason = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text");
-            running.told.panicked(reason);
-            running.told.tell();
-        }
+    /// Publishes the state to the recorder, apart from the lock: both the recorder and the clock are foreign code that may read the
+    /// status.
+    fn record(&self, owner: &KeeperOwner) {
+        let state = owner.state().clone();
+        telemetry::record_lease(&state, || self.clock.believed_ms());
     }
 
-    /// Lets each lease continue in turn. Returns the monotonic time at which the first one wants to continue; `None` if all have ended.
+    /// Lets the lease continue. Returns the monotonic time at which it wants to continue again; `None` if it has ended.
     fn proceed(&mut self, owner: &KeeperOwner) -> Option<u64> {
         if !std::mem::replace(&mut self.has_begun, true) {
-            self.begin(owner);
-        }
-        let times: Vec<_> = (0..self.leases.len()).filter_map(|lease| self.drive(lease, owner)).collect();
-        times.into_iter().min()
-    }
-
-    fn begin(&mut self, owner: &KeeperOwner) {
-        let holder = owner.state().first().map(|state| state.status.holder.clone());
-        if let Some(holder) = holder {
+            let holder = owner.state().status.holder.clone();
             call_for(&holder);
+            // The first call can take long, and a process without a lane must be visible.
+            self.record(owner);
         }
-        // The first call can take long, and a process without a lane must be visible.
-        for lease in 0..self.leases.len() {
-            let state = owner.state()[lease].clone();
-            telemetry::record_lease(&state, || self.clock.believed_ms());
-        }
+        self.drive(owner)
     }
 
-    /// Does what an engine asks for until it sleeps or is done. Returns the monotonic time at which it wants to continue.
-    fn drive(&mut self, lease: usize, owner: &KeeperOwner) -> Option<u64> {
+    /// Does what the engine asks for until it sleeps or is done. Returns the monotonic time at which it wants to continue.
+    fn drive(&mut self, owner: &KeeperOwner) -> Option<u64> {
         loop {
             // Looked at before each call, so that the end begins after the call that is under way.
             let is_closing = owner.is_closing();
             if is_closing {
-                self.leases[lease].engine.close();
-            } else if !self.leases[lease].engine.starts() {
-                if let Some(until_ms) = self.create_missing(lease, owner) {
+                self.engine.close();
+            } else if !self.engine.starts() {
+                if let Some(until_ms) = self.create_missing(owner) {
                     return Some(until_ms);
                 }
                 // Between the seal of a generator and the start of the next one, callers wait for this thread. So it runs
@@ -239,27 +211,26 @@ impl<R: Register, C: Clock> Work<R, C> {
                     return Some(until_ms);
                 }
             }
-            let at = self.moment(lease);
+            let at = self.moment();
             let Ok(random) = crate::random::random_bits() else {
                 // Without random numbers nothing can be written. The generators stop at their ceilings.
                 self.store.last_error = Some("the system has no random numbers".into());
                 return (!is_closing).then_some(at.mono_ms + FIRST_WAIT_MS);
             };
-            let running = &mut self.leases[lease];
-            let grant = running.engine.grant().filter(|_| running.engine.phase() == Phase::Holding);
-            running.told.left(grant.zip(at.now_ms).map(|(grant, now)| grant.ceiling_ms.saturating_sub(now)));
-            running.told.clock(|| self.clock.not_followed());
-            let reply = match running.engine.poll(at, random) {
+            let grant = self.engine.grant().filter(|_| self.engine.phase() == Phase::Holding);
+            self.told.left(grant.zip(at.now_ms).map(|(grant, now)| grant.ceiling_ms.saturating_sub(now)));
+            self.told.clock(|| self.clock.not_followed());
+            let reply = match self.engine.poll(at, random) {
                 Action::Sleep { until_ms } => {
                     // Nobody waits for this thread now.
                     self.look_around(at, owner);
-                    self.publish(lease, owner);
-                    self.leases[lease].told.tell();
+                    self.publish(owner);
+                    self.told.tell();
                     return Some(until_ms);
                 }
                 Action::Done | Action::Wait => {
-                    self.publish(lease, owner);
-                    self.leases[lease].told.tell();
+                    self.publish(owner);
+                    self.told.tell();
                     return None;
                 }
                 Action::List => {
@@ -283,35 +254,35 @@ impl<R: Register, C: Clock> Work<R, C> {
                 Action::Seal => {
                     // Published first, so that a call that finds a sealed generator knows whether another one will
                     // come.
-                    self.publish(lease, owner);
-                    let end_ms = self.leases[lease].tenant.seal();
-                    if self.leases[lease].engine.grant().is_some() {
-                        self.leases[lease].told.sealed(end_ms);
+                    self.publish(owner);
+                    let end_ms = self.tenant.seal();
+                    if self.engine.grant().is_some() {
+                        self.told.sealed(end_ms);
                     }
                     Reply::Sealed { end_ms }
                 }
                 Action::Start(grant) => {
-                    running.tenant.start(grant);
-                    running.told.granted(grant);
-                    self.publish(lease, owner);
-                    self.leases[lease].told.tell();
+                    self.tenant.start(grant);
+                    self.told.granted(grant);
+                    self.publish(owner);
+                    self.told.tell();
                     continue;
                 }
                 Action::Raise { ceiling_ms } => {
-                    running.tenant.raise(ceiling_ms);
-                    self.publish(lease, owner);
-                    self.leases[lease].told.tell();
+                    self.tenant.raise(ceiling_ms);
+                    self.publish(owner);
+                    self.told.tell();
                     continue;
                 }
             };
             // The time of the reply.
-            let at = self.moment(lease);
-            self.leases[lease].engine.reply(at, reply);
+            let at = self.moment();
+            self.engine.reply(at, reply);
         }
     }
 
     /// Creates the space, if there is none and that is wanted. Returns until when to wait after a failure.
-    fn create_missing(&mut self, lease: usize, owner: &KeeperOwner) -> Option<u64> {
+    fn create_missing(&mut self, owner: &KeeperOwner) -> Option<u64> {
         if !self.creates_missing {
             return None;
         }
@@ -320,17 +291,13 @@ impl<R: Register, C: Clock> Work<R, C> {
         self.creates_missing = created.is_err();
         self.creation.note(created.is_ok());
         created.err().map(|Silence| {
-            self.publish(lease, owner);
+            self.publish(owner);
             monotonic_ms() + self.creation.wait_ms(LONGEST_WAIT_MS)
         })
     }
 
-    fn moment(&self, lease: usize) -> Moment {
-        Moment {
-            mono_ms: monotonic_ms(),
-            now_ms: self.clock.believed_ms(),
-            used_until_ms: self.leases[lease].tenant.used_until_ms(),
-        }
+    fn moment(&self) -> Moment {
+        Moment { mono_ms: monotonic_ms(), now_ms: self.clock.believed_ms(), used_until_ms: self.tenant.used_until_ms() }
     }
 
     /// Looks at what the status shows and no engine needs, if the store answers.
@@ -342,7 +309,7 @@ impl<R: Register, C: Clock> Work<R, C> {
 
     /// Takes no lane while the store's clock and this one differ at the start. Returns when to look again.
     fn wait_for_clocks(&mut self, owner: &KeeperOwner) -> Option<u64> {
-        let is_granted = self.leases.iter().any(|it| it.engine.grant().is_some());
+        let is_granted = self.engine.grant().is_some();
         if self.is_clock_settled || !self.knows_store_time && !is_granted {
             return None;
         }
@@ -353,15 +320,13 @@ impl<R: Register, C: Clock> Work<R, C> {
         let until_ms = monotonic_ms() + DOUBT_MS;
         self.ask_time_at_ms = Some(until_ms);
         let start = Start::ClocksDiffer(self.store_ahead_ms.unwrap_or(0));
-        for state in owner.state().iter_mut() {
+        {
+            let mut state = owner.state();
             (state.start, state.next_ms) = (start, until_ms);
             state.status.store_ahead_ms = self.store_ahead_ms;
         }
         owner.announce();
-        for lease in 0..self.leases.len() {
-            let state = owner.state()[lease].clone();
-            telemetry::record_lease(&state, || self.clock.believed_ms());
-        }
+        self.record(owner);
         Some(until_ms)
     }
 
@@ -392,19 +357,17 @@ impl<R: Register, C: Clock> Work<R, C> {
         }
     }
 
-    fn publish(&mut self, lease: usize, owner: &KeeperOwner) {
+    fn publish(&mut self, owner: &KeeperOwner) {
         // A register of a server knows its promise from the first connection on, and a failover can change it.
         let promise = self.store.register.promise();
-        let Running { engine, told, .. } = &mut self.leases[lease];
+        let engine = &self.engine;
         // The settings of a server are not known before its first answer.
         if self.store.is_answered {
             let lane = engine.grant().map(|grant| grant.lane);
-            told.state(lane, engine.counts().0, &promise, engine.stopped());
+            self.told.state(lane, engine.counts().0, &promise, engine.stopped());
         }
-        let used_until_ms = self.leases[lease].tenant.used_until_ms();
-        let engine = &self.leases[lease].engine;
-        let mut states = owner.state();
-        let published = &mut states[lease];
+        let used_until_ms = self.tenant.used_until_ms();
+        let mut published = owner.state();
         let before = published.clone();
         let (lost, renewals) = engine.counts();
         let grant = engine.grant();
@@ -430,14 +393,12 @@ impl<R: Register, C: Clock> Work<R, C> {
         published.renewed_at_ms = engine.acknowledged_at_ms();
         published.attempted_at_ms = engine.attempted_at_ms();
         published.used_until_ms = used_until_ms;
-        let recorded = published.clone();
-        let is_changed = recorded != before;
-        drop(states);
+        let is_changed = *published != before;
+        drop(published);
         // A call that is refused wakes this thread. It must not be woken in turn if nothing is new.
         if is_changed {
             owner.announce();
         }
-        // A recorder is foreign code: it may read the status.
-        telemetry::record_lease(&recorded, || self.clock.believed_ms());
+        self.record(owner);
     }
 }

@@ -13,13 +13,13 @@ use imid_snowflake::{GenerateError, Generator, NodeSource, Preset, Snowflake, Sp
 
 pub use options::WorkerOptions;
 
-use crate::changes::retry_within;
+use crate::changes::{Changes, retry_within, within};
 use crate::clock::{BelievedClock, until};
 use crate::engine::Grant;
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
 use crate::keeper::{Keeper, Lease, Tenant};
 use crate::options::millis;
-use crate::register::Register;
+use crate::register::{Register, RegisterError};
 use crate::space::Space;
 use crate::state::Status;
 use table::Table;
@@ -56,7 +56,8 @@ const SPARE_WAIT: Duration = Duration::from_millis(10);
 /// use imid_lease::register::MemoryRegister;
 /// use imid_lease::worker_ids::{WorkerIds, WorkerOptions};
 ///
-/// let workers = WorkerIds::open(MemoryRegister::new(), WorkerOptions::new(Preset::LEAF))?;
+/// let register = MemoryRegister::new();
+/// let workers = WorkerIds::open(|| Ok(register.clone()), WorkerOptions::new(Preset::LEAF))?;
 /// workers.wait_until_open(Duration::from_secs(15))?;
 /// let ids = workers.generator()?;
 /// let (first, second) = (ids.generate()?, ids.generate()?);
@@ -70,30 +71,49 @@ struct Inner<C> {
     preset: Preset,
     clock: BelievedClock<Arc<C>>,
     table: Arc<Table>,
-    keeper: Keeper,
-    leases: usize,
+    /// Of each worker ID, with its own register. All announce at one place.
+    keepers: Vec<Keeper>,
+    changes: Changes,
     space: Space,
 }
 
 impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
-    /// Opens a space of worker IDs. It returns immediately, in the phase [seeking](crate::Phase::Seeking): a thread looks for
-    /// worker IDs, and keeps the leases until the last clone is dropped.
+    /// Opens a space of worker IDs. It returns immediately, in the phase [seeking](crate::Phase::Seeking): a thread for each worker ID
+    /// looks for it, and keeps its lease until the last clone is dropped. Each has its own register, which `register` opens. The
+    /// space is created if the register has none.
+    ///
+    /// ```
+    /// # use imid_lease::OpenError;
+    /// use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
+    /// use imid_lease::worker_ids::{WorkerIds, WorkerOptions};
+    /// use imid_snowflake::Preset;
+    ///
+    /// # fn open(url: &str) -> Result<WorkerIds, OpenError> {
+    /// let workers = WorkerIds::open(|| open_url(url, DEFAULT_TIME_LIMIT), WorkerOptions::new(Preset::LEAF))?;
+    /// # Ok(workers)
+    /// # }
+    /// ```
     ///
     /// # Errors
-    /// The options contradict each other, or the thread cannot be started.
-    pub fn open<R: Register + 'static>(register: R, options: WorkerOptions<C>) -> Result<Self, OpenError> {
+    /// The options contradict each other, `register` returns an error, or a thread cannot be started.
+    pub fn open<R: Register + 'static>(
+        mut register: impl FnMut() -> Result<R, RegisterError>,
+        options: WorkerOptions<C>,
+    ) -> Result<Self, OpenError> {
         let (space, names) = options.check()?;
         let WorkerOptions { preset, clock, settings, .. } = options;
         let clock = BelievedClock::new(Arc::new(clock), millis(settings.max_skew), settings.trusted);
         let table = Arc::new(Table::new(preset.layout(), space.bits(), names.len()));
-        let count = names.len();
-        let leases = names.into_iter().enumerate().map(|(index, name)| {
+        let changes = Changes::default();
+        let start = |(index, name)| {
+            let worker = Worker { table: Arc::clone(&table), index };
             let config = settings.config(space.clone(), name);
-            Lease { config, tenant: Box::new(Worker { table: Arc::clone(&table), index }) }
-        });
-        let keeper =
-            Keeper::start(register, clock.clone(), space.clone(), true, leases.collect()).map_err(OpenKind::Thread)?;
-        Ok(Self(Arc::new(Inner { preset, clock, table, keeper, leases: count, space })))
+            let lease = Lease { config, creates_missing: true, tenant: Box::new(worker) };
+            let keeper = Keeper::start(register()?, clock.clone(), lease, &changes).map_err(OpenKind::Thread)?;
+            Ok::<_, OpenError>(keeper)
+        };
+        let keepers = names.into_iter().enumerate().map(start).collect::<Result<_, _>>()?;
+        Ok(Self(Arc::new(Inner { preset, clock, table, keepers, changes, space })))
     }
 
     /// Waits until this process has its first worker ID, for at most this time. Spare ones may come later.
@@ -101,7 +121,7 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     /// # Errors
     /// As for [`LeasedGenerator::wait_until_open`](crate::LeasedGenerator::wait_until_open).
     pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
-        self.0.keeper.changes().wait(self.0.keeper.until_open(0, &self.0.space, timeout))
+        self.0.changes.wait(self.0.until_open(timeout))
     }
 
     /// Does what [`wait_until_open`](Self::wait_until_open) does in a task of any async runtime. Dropping the future loses nothing:
@@ -110,7 +130,7 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     /// # Errors
     /// As for [`wait_until_open`](Self::wait_until_open).
     pub async fn wait_until_open_async(&self, timeout: Duration) -> Result<(), OpenError> {
-        self.0.keeper.changes().wait_async(self.0.keeper.until_open(0, &self.0.space, timeout)).await
+        self.0.changes.wait_async(self.0.until_open(timeout)).await
     }
 
     /// Returns a generator with the preset and its own worker ID. It takes others from here when it needs one.
@@ -135,24 +155,26 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     /// Returns the state of each lease, for operators. In a forked child each lease has [stopped](crate::Phase::Stopped).
     pub fn status(&self) -> Vec<Status> {
         let now_ms = self.0.clock.believed_ms();
-        (0..self.0.leases).map(|lease| self.0.keeper.state(lease).status_at(now_ms)).collect()
+        self.0.keepers.iter().map(|keeper| keeper.state().status_at(now_ms)).collect()
     }
 
     /// Releases all worker IDs, and waits for at most `timeout`. Returns whether the register acknowledged it for each of them.
     ///
     /// Generators that have one stop at the end of the present tick. [Close](LeasedSnowflakes::close) them first, or their worker
-    /// IDs cannot be reused before their ceilings. After a call without an answer it gives up, and the remaining worker IDs stay
-    /// taken for the horizon. In a forked child this does nothing and returns `false`.
+    /// IDs cannot be reused before their ceilings. A worker ID whose release has no answer stays taken for the horizon. In a forked
+    /// child this does nothing and returns `false`.
     ///
     /// Dropping the last clone does the same and does not wait.
     pub fn close_within(&self, timeout: Duration) -> bool {
-        self.0.keeper.close_within(timeout, || self.0.table.close())
+        self.0.end();
+        self.0.changes.wait(within(timeout, || self.0.ended())).unwrap_or(false)
     }
 
     /// Does what [`close_within`](Self::close_within) does in a task of any async runtime. It begins when the future is
     /// polled for the first time. Dropping the future then stops nothing.
     pub async fn close_async(&self, timeout: Duration) -> bool {
-        self.0.keeper.close_async(timeout, || self.0.table.close()).await
+        self.0.end();
+        self.0.changes.wait_async(within(timeout, || self.0.ended())).await.unwrap_or(false)
     }
 
     /// Releases all worker IDs, as [`close_within`](Self::close_within) does, and waits for the register: at most two call time
@@ -163,16 +185,15 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
 
     fn refusal(&self) -> LeaseError {
         let kind = self.why_none();
-        crate::telemetry::record_refusal(self.0.space.name(), self.0.keeper.holder(), kind);
+        crate::telemetry::record_refusal(self.0.space.name(), self.0.keepers[0].holder(), kind);
         kind.into()
     }
 
     fn why_none(&self) -> LeaseKind {
-        let keeper = &self.0.keeper;
-        if keeper.is_forked() {
+        if self.0.is_forked() {
             return LeaseKind::Forked;
         }
-        let state = keeper.state(0);
+        let state = self.0.keepers[0].state();
         match state.why_none() {
             Some(kind) => kind,
             // The generators of this process have all that it holds.
@@ -181,11 +202,39 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     }
 }
 
+impl<C> Inner<C> {
+    fn is_forked(&self) -> bool {
+        self.keepers[0].is_forked()
+    }
+
+    /// Returns a look that breaks when a lease has a worker ID; otherwise as the first lease does.
+    fn until_open(&self, timeout: Duration) -> impl FnMut() -> ControlFlow<Result<(), OpenError>, Instant> {
+        let mut first_is_open = self.keepers[0].until_open(&self.space, timeout);
+        move || {
+            if self.keepers.iter().any(Keeper::has_lane) {
+                return ControlFlow::Break(Ok(()));
+            }
+            first_is_open()
+        }
+    }
+
+    /// Gives out no more worker IDs, and tells all threads to release theirs and to end.
+    fn end(&self) {
+        if !self.is_forked() {
+            self.table.close();
+            self.keepers.iter().for_each(Keeper::end);
+        }
+    }
+
+    /// Returns whether all worker IDs were released; `None` until all threads have ended.
+    fn ended(&self) -> Option<bool> {
+        self.keepers.iter().try_fold(true, |all, keeper| Some(keeper.ended()? && all))
+    }
+}
+
 impl<C> Drop for Inner<C> {
     fn drop(&mut self) {
-        if !self.keeper.is_forked() {
-            self.table.close();
-        }
+        self.end();
     }
 }
 
@@ -198,18 +247,18 @@ impl<C> Clone for WorkerIds<C> {
 impl<C> NodeSource for WorkerIds<C> {
     fn take(&self, now_ms: u64) -> Option<SpareNode> {
         // Of a forked child, where another thread may have held the lock.
-        if self.0.keeper.is_forked() {
+        if self.0.is_forked() {
             return None;
         }
         let spare = self.0.table.take(now_ms);
         if spare.is_none() {
-            self.0.keeper.wake();
+            self.0.keepers.iter().for_each(Keeper::wake);
         }
         spare
     }
 
     fn put(&self, spare: SpareNode) {
-        if !self.0.keeper.is_forked() {
+        if !self.0.is_forked() {
             self.0.table.put(spare);
         }
     }
@@ -224,7 +273,7 @@ impl<C> fmt::Debug for WorkerIds<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("WorkerIds");
         shown.field("layout", &self.0.preset.layout());
-        if !self.0.keeper.is_forked() {
+        if !self.0.is_forked() {
             let (held, in_use) = self.0.table.counts();
             shown.field("held", &held).field("in_use", &in_use);
         }
@@ -259,7 +308,7 @@ impl<C: Clock> LeasedSnowflakes<C> {
     /// As for [`generate`](Self::generate), after `timeout`. Immediately, if the generator is closed or has no usable clock, if all
     /// leases have stopped, or in a forked child.
     pub fn generate_within(&self, timeout: Duration) -> Result<Snowflake, GenerateError> {
-        self.workers.0.keeper.changes().wait(self.retried(timeout))
+        self.workers.0.changes.wait(self.retried(timeout))
     }
 
     /// Does what [`generate_within`](Self::generate_within) does in a task of any async runtime. Dropping the future takes no ID.
@@ -267,15 +316,15 @@ impl<C: Clock> LeasedSnowflakes<C> {
     /// # Errors
     /// As for [`generate_within`](Self::generate_within).
     pub async fn generate_async(&self, timeout: Duration) -> Result<Snowflake, GenerateError> {
-        self.workers.0.keeper.changes().wait_async(self.retried(timeout)).await
+        self.workers.0.changes.wait_async(self.retried(timeout)).await
     }
 
     /// Returns a look that repeats the call while that can help.
     fn retried(&self, timeout: Duration) -> impl FnMut() -> ControlFlow<Result<Snowflake, GenerateError>, Instant> {
-        let Inner { keeper, leases, .. } = &*self.workers.0;
+        let keepers = &self.workers.0.keepers;
         let retry_after = |error: GenerateError| {
             let wants_worker_id = error.is_rollback() || error.is_ceiling();
-            let can_have_one = wants_worker_id && (0..*leases).any(|lease| !keeper.is_stopped(lease));
+            let can_have_one = wants_worker_id && !keepers.iter().all(Keeper::is_stopped);
             error.retry_after().or(can_have_one.then_some(SPARE_WAIT))
         };
         retry_within(timeout, || self.generate(), retry_after, |_| false)
