@@ -263,7 +263,7 @@ mod events {
                     Event::Weak(Promise::Weak(reason)) => {
                         tell!(self, warn, reason = reason.as_ref(), "register is weak");
                     }
-                    Event::Weak(Promise::Strong) => {}
+                    Event::Weak(_) => {}
                     Event::Reverted { key } => tell!(self, error, key, "register went back"),
                     Event::Panicked { reason } => tell!(self, error, reason, "keeper panicked"),
                 }
