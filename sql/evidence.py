@@ -12,6 +12,7 @@ each attack there is a control without what protects from it. The status is 1 if
     missed   what a follower of each room by `id > cursor` has never seen
     lost     messages that were acknowledged and are not there
     doubled  messages of one client that are there twice
+    errors   calls that failed, which the writer repeats
 
 IMID_CLOCK_FILE is the file from which the server takes the offset of its clock (ci/services.sh); without it the clock does not step. With
 IMID_SERVICES_SH, what may be lost is lost: a standby of PostgreSQL is promoted, and MariaDB is restored.
@@ -179,12 +180,23 @@ def without_last(run, room, sender, key):
     return id
 
 
-def step_of_one(run, room, sender, key):
-    number, last, tag = take(run, room)
-    after = mint(run, None, tag)
-    id = max(after, (int.from_bytes(last, "big") + (1 << 26)).to_bytes(10, "big")) if last else after
-    store(run, room, sender, key, id, number)
-    return id
+def lowered_row(run, room, sender, key):
+    """One of ten writers lowers the room's last ID, as deleting the row does, or an import that knows nothing of it."""
+    if random.random() < 0.1:
+        run("UPDATE rooms SET last_id = NULL WHERE name = %s", room.name)
+    return in_steps(run, room, sender, key)
+
+
+def two_rooms(in_order):
+    """Stores in a room, in a transaction that also locks another one."""
+
+    def body(run, room, sender, key):
+        names = [room.name, f"room-{random.randrange(4)}"]
+        for name in sorted(names) if in_order else names:
+            run("SELECT 1 FROM rooms WHERE name = %s FOR UPDATE", name)
+        return in_steps(run, room, sender, key)
+
+    return transaction(body)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -304,7 +316,7 @@ def is_alive(run):
 def report(what, counts, control=None):
     """An attack counts nothing wrong; a control counts what it is for."""
     wrong = {name: counts[name] for name in WRONG if counts.get(name)}
-    is_right = counts[control] > 0 if control else not wrong and counts["posts"] > 0
+    is_right = counts.get(control, 0) > 0 if control else not wrong and counts["posts"] > 0
     line = f"{'ok' if is_right else 'WRONG'}: {'control: ' if control else ''}{what}: " + ", ".join(f"{value} {name}" for name, value in counts.items())
     print(line, flush=True)
     if not is_right:
@@ -419,7 +431,7 @@ def main():
     report("sixteen rooms of one tag, an hour ahead", attack(post, ahead))
     admin = Connection()
     primary_key(admin, False)
-    report("sixteen rooms of one tag, an hour ahead, a step of 1 and no primary key", attack(transaction(step_of_one), ahead), "equal")
+    report("condition 5: sixteen rooms of one tag, an hour ahead, no key on the ID alone", attack(transaction(in_steps), ahead, least=1_000), "equal")
     reset(admin, [])
     primary_key(admin, True)
     report("condition 1: autocommit", attack(in_steps, plain), "lower")
@@ -428,6 +440,9 @@ def main():
         report("condition 2: the last ID is read in a CTE", attack(transaction(in_a_cte), plain), "lower")
     report("condition 2: max(id)", attack(transaction(greatest_id), plain), "lower")
     report("condition 3: a savepoint before take", attack(transaction(savepoint_before_take), plain), "lower")
+    report("condition 3: two rooms, locked in the order of their names", attack(two_rooms(True), plain))
+    report("condition 3: two rooms, locked in any order", attack(two_rooms(False), plain), "errors")
+    report("condition 4: a room's last ID is lowered", attack(transaction(lowered_row), plain), "lower")
     if DATABASE == "postgres" and shutil.which("pgbouncer", path=os.environ["PATH"] + ":/usr/sbin"):
         os.environ["PATH"] += ":/usr/sbin"
         with pooled("transaction") as url:
