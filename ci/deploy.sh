@@ -32,10 +32,8 @@ fi
 
 venv=$target/deploy-venv
 if python3 -m venv "$venv" && "$venv/bin/pip" install --quiet --disable-pip-version-check kubernetes-validate pyyaml; then
-  # The manifests of the page are in blocks of YAML.
-  awk '/^```/ { if (on) print "---"; on = ($0 == "```yaml"); next } on' docs/KUBERNETES.md >"$folder/page.yml"
   "$venv/bin/kubernetes-validate" --strict --no-warn deploy/kubernetes.yml deploy/kubernetes-lease.yml deploy/kubernetes-register.yml \
-    "$folder/page.yml"
+    deploy/kubernetes-file.yml
   # CKV_K8S_43: the example has no registry, so its image has no digest. CKV_K8S_35: PostgreSQL's URL is one variable of the gateway.
   if "$venv/bin/pip" install --quiet --disable-pip-version-check checkov; then
     "$venv/bin/checkov" --file deploy/kubernetes.yml deploy/kubernetes-lease.yml deploy/kubernetes-register.yml --framework kubernetes \
@@ -50,5 +48,5 @@ if python3 -m venv "$venv" && "$venv/bin/pip" install --quiet --disable-pip-vers
   bash ci/services.sh run postgres -- "$venv/bin/python" deploy/pod.py "$target/debug/imid-chat" "$target/debug/imid-gateway" \
     "$target/release/imid" "$folder"
 else
-  not_checked "kubernetes.yml and KUBERNETES.md: PyPI cannot be reached"
+  not_checked "kubernetes*.yml: PyPI cannot be reached"
 fi

@@ -102,9 +102,7 @@ fn the_manifests_fit_together() {
     let load = |text: &str| YamlLoader::load_from_str(text).expect("YAML");
     let of_chat = load(include_str!("../../../deploy/kubernetes.yml"));
     let of_gateway = load(include_str!("../../../deploy/kubernetes-lease.yml"));
-    let page = include_str!("../../../docs/KUBERNETES.md");
-    let blocks = page.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().expect("the end of the block"));
-    let of_file: Vec<_> = blocks.flat_map(load).collect();
+    let of_file = load(include_str!("../../../deploy/kubernetes-file.yml"));
     let text = |yaml: &Yaml| yaml.as_str().map(str::to_owned);
     let kinds = |manifests: &[Yaml]| -> Vec<_> { manifests.iter().filter_map(|it| text(&it["kind"])).collect() };
     assert_eq!(kinds(&of_file), ["PersistentVolumeClaim", "Deployment"]);

@@ -1,5 +1,6 @@
 //! The servers of the tests, and the IDs that they store.
 
+pub mod follow;
 pub mod pack;
 #[path = "../../support/random.rs"]
 mod random;

@@ -1,40 +1,31 @@
-//! The Rust code of docs/STORES.md, with a real server. build.rs takes it out of the document.
+//! The code of docs/STORES.md, with a real server. build.rs takes the first program out of the document.
 
 use std::process::Command;
+use std::time::Duration;
 
+use imid::MessageId;
+use imid_store_tests::follow::{Follower, follow};
 use imid_store_tests::{sorted, url};
 use sqlx::{Connection, PgConnection, PgPool};
 
-mod page {
-    include!(concat!(env!("OUT_DIR"), "/page.rs"));
-
-    /// Calls the function of the document, which is private.
-    pub(super) async fn call(db: &sqlx::PgPool, before: MessageId) -> sqlx::Result<Vec<(MessageId, String)>> {
-        page(db, "room-42", before).await
-    }
-}
-
-mod follow {
-    include!(concat!(env!("OUT_DIR"), "/follow.rs"));
-
-    /// Reads with a window of a second and three rows at a time until nothing is new.
-    pub(super) async fn all(db: &sqlx::PgPool, follower: &mut Follower) -> Vec<MessageId> {
-        let mut all = Vec::new();
-        loop {
-            all.extend(follow(db, follower, Duration::from_secs(1), 3).await.expect("rows"));
-            if follower.reading.is_none() {
-                return all;
-            }
+/// Reads with a window of a second and three rows at a time until nothing is new.
+async fn all_new(db: &PgPool, follower: &mut Follower) -> Vec<MessageId> {
+    let mut all = Vec::new();
+    loop {
+        all.extend(follow(db, follower, Duration::from_secs(1), 3).await.expect("rows"));
+        if follower.reading.is_none() {
+            return all;
         }
     }
 }
 
 const DOCUMENT: &str = include_str!("../../../docs/STORES.md");
+const PAGE: &str = "WHERE room = $1 AND id < $2 ORDER BY id DESC LIMIT 50";
 const PROGRAM: &str = include_str!(concat!(env!("OUT_DIR"), "/first_program.rs"));
 const BODIES: [&str; 3] = ["hello", "is anybody here?", "yes"];
 
 /// Runs the first program. Returns its messages.
-fn run(url: &str) -> Vec<(imid::MessageId, String)> {
+fn run(url: &str) -> Vec<(MessageId, String)> {
     let output = Command::new(env!("CARGO_BIN_EXE_first_program")).env("DATABASE_URL", url).output();
     let output = output.expect("the program starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -71,37 +62,40 @@ async fn the_first_program_and_the_page_work_with_postgresql() {
     let other_room = imid::generate(imid::SessionTag::new(imid::SessionType::GROUP, "room-43")).expect("an ID");
     let insert = sqlx::query("INSERT INTO messages (id, room, body) VALUES ($1, 'room-43', 'not here')");
     insert.bind(other_room).execute(&db).await.expect("a row");
-    let mut page = page::call(&db, ids[4]).await.expect("rows");
+    assert!(DOCUMENT.contains(PAGE));
+    let page = format!("SELECT id, body FROM messages {PAGE}");
+    let page = sqlx::query_as(sqlx::AssertSqlSafe(page)).bind("room-42").bind(ids[4]).fetch_all(&db).await;
+    let mut page: Vec<(MessageId, String)> = page.expect("rows");
     page.reverse();
     assert_eq!(page, both[..4]);
 
-    let mut follower = follow::Follower::default();
+    let mut follower = Follower::default();
     let mut all = ids.clone();
     all.push(other_room);
-    assert_eq!(follow::all(&db, &mut follower).await, sorted(&all));
-    assert_eq!(follow::all(&db, &mut follower).await, []);
+    assert_eq!(all_new(&db, &mut follower).await, sorted(&all));
+    assert_eq!(all_new(&db, &mut follower).await, []);
     // An ID from the future, as after a crash of a holder, hides none that come after it.
     let store = async |ms: i64| {
         let at = std::time::UNIX_EPOCH.elapsed().expect("a time").as_millis() as u64;
-        let id = *imid::MessageId::range(at.saturating_add_signed(ms)..).expect("a time").start();
+        let id = *MessageId::range(at.saturating_add_signed(ms)..).expect("a time").start();
         let insert = sqlx::query("INSERT INTO messages (id, room, body) VALUES ($1, 'room-43', 'late')");
         insert.bind(id).execute(&db).await.expect("a row");
         id
     };
     let future = store(60_000).await;
-    assert_eq!(follow::all(&db, &mut follower).await, [future]);
+    assert_eq!(all_new(&db, &mut follower).await, [future]);
     // Nobody reads for longer than the window.
     let first = store(0).await;
-    tokio::time::sleep(std::time::Duration::from_millis(1_500)).await;
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
     let second = store(0).await;
-    assert_eq!(follow::all(&db, &mut follower).await, [first, second]);
+    assert_eq!(all_new(&db, &mut follower).await, [first, second]);
     // A message that is committed late is found, if its ID is in the window.
     let late = store(-900).await;
     store(-5_000).await;
-    assert_eq!(follow::all(&db, &mut follower).await, [late]);
+    assert_eq!(all_new(&db, &mut follower).await, [late]);
     // At least once: a follower that has only its time again reads some messages again.
-    let mut again = follow::Follower { last_read_ms: follower.last_read_ms, ..Default::default() };
-    let repeated = follow::all(&db, &mut again).await;
+    let mut again = Follower { last_read_ms: follower.last_read_ms, ..Default::default() };
+    let repeated = all_new(&db, &mut again).await;
     assert!(repeated.contains(&future) && repeated.contains(&late), "{repeated:?}");
     sqlx::raw_sql("DROP SCHEMA imid_document CASCADE").execute(&mut connection).await.expect("no schema");
 }
