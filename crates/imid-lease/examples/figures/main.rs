@@ -4,6 +4,7 @@
 //! figures take-over URL   the time until a lane that was given back, or whose holder was killed, mints again
 //! figures writes URL      how often a lane is written
 //! figures idle URL        what a lane costs that is not used
+//! figures slow            what many leases of one process do on a slow store
 //! figures fleet URL PROCESSES BITS SECONDS  many processes with a connection each; crates/imid-lease/fleets.sh runs it
 //! figures hold URL SPACE  takes the only lane of a space, says so, and waits to be killed
 //! ```
@@ -11,6 +12,7 @@
 mod counting;
 mod fleet;
 mod idle;
+mod slow;
 mod take_over;
 mod writes;
 
@@ -30,9 +32,10 @@ fn main() -> ExitCode {
         ["take-over", url] => take_over::run(url),
         ["writes", url] => writes::run(url),
         ["idle", url] => idle::run(url),
+        ["slow"] => slow::run(),
         ["fleet", url, count, bits, seconds] => fleet::run(url, count, bits, seconds),
         ["hold", url, space] => take_over::hold(url, space),
-        _ => Err("expected take-over URL, writes URL, idle URL, or fleet URL PROCESSES BITS SECONDS".into()),
+        _ => Err("expected take-over URL, writes URL, idle URL, slow, or fleet URL PROCESSES BITS SECONDS".into()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
