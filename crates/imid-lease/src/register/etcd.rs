@@ -33,10 +33,10 @@ remote_register! {
     /// etcd keeps every version of a record until it is compacted: start it with `--auto-compaction-retention=1h`, or 16
     /// lanes fill its default quota in about 19 days.
     ///
-    /// After an error, the next member in the URL is asked.
+    /// After an error, the next member in the URL is asked. Connections have no names.
     ///
     /// etcd has no call that tells the time. The time of this register is the date of a reply of HTTP, accurate to half a second, for
-    /// which it opens another connection; if that fails, the first one stays open.
+    /// which it opens another connection every 10 s, for a moment; if that fails, the first one stays open.
     ///
     /// With users, each process logs in once, and keeps its token over connections until etcd refuses it. A login costs etcd about
     /// 60 ms of a processor (bcrypt at its default cost), so a fleet of 200 that starts together, or whose etcd restarts, takes 12 s of

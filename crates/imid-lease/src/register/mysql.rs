@@ -40,7 +40,7 @@ remote_register! {
     /// after a `KILL QUERY`, the outcome of the write is unknown. It does not see asynchronous replicas of MySQL, nor replicas
     /// that are not connected, and a replica that became the primary looks like any other server.
     ///
-    /// The table `session_connect_attrs` of the performance schema shows `imid-lease/HOLDER` as the connection's `program_name` (on
+    /// A server accepts 151 connections by default (`max_connections`). The table `session_connect_attrs` of the performance schema shows `imid-lease/HOLDER` as the connection's `program_name` (on
     /// MariaDB with `performance_schema=ON` only).
     MysqlRegister, Mysql
 }

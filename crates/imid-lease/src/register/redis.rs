@@ -20,8 +20,9 @@ remote_register! {
     /// a restart loses less.
     ///
     /// The records are the fields of one hash, `imid:register`. No eviction policy may remove it: `allkeys-lru` and the like are
-    /// for caches. A replica is refused. With Sentinel, put a proxy in front that follows the master. Redis Cluster is supported only if the URL names the node of this key. `CLIENT LIST` shows
-    /// `imid-lease/HOLDER` as the name of the connection.
+    /// for caches. A replica is refused. With Sentinel, put a proxy in front that follows the master. Redis Cluster is supported only
+    /// if the URL names the node of this key. A server accepts 10,000 connections by default (`maxclients`), and `CLIENT LIST` shows
+    /// `imid-lease/HOLDER` as the name of each.
     RedisRegister, RedisServer
 }
 

@@ -14,7 +14,9 @@ use super::query::Words;
 ///
 /// Without [`roots`](Self::roots) these are the system's CAs: the files that OpenSSL would use, `SSL_CERT_FILE` and `SSL_CERT_DIR`
 /// included. The certificate must match the host in the URL. Files are PEM and are read for each new connection,
-/// so renewed certificates need no restart.
+/// so renewed certificates need no restart. Managed databases use their own CAs: download the provider's file and name it, here or in the
+/// URL, as in `?sslmode=verify-full&sslrootcert=/etc/rds/global-bundle.pem`. Otherwise the error is `no trusted CA has signed the
+/// server's certificate`.
 ///
 /// Alternatively, convert your own `rustls::ClientConfig` with `Tls::from` (feature `rustls-0_23`). PostgreSQL, etcd and Redis
 /// accept one. The clients of MySQL and ZooKeeper build their own, so every call then returns an error.

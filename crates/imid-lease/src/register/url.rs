@@ -7,14 +7,17 @@ use super::{Access, FileRegister, Register, RegisterError};
 /// Opens the register that a URL names. A call that takes longer than `time_limit` is an error;
 /// [`DEFAULT_TIME_LIMIT`](super::DEFAULT_TIME_LIMIT) is 2 s. Does not connect to a server yet.
 ///
-/// | URL | register | feature | with TLS (feature `tls`) |
-/// | --- | --- | --- | --- |
-/// | `postgres://user:password@host:5432/database` | PostgreSQL | `postgres` | `?sslmode=verify-full` |
-/// | `mysql://user:password@host:3306/database` | MySQL, MariaDB | `mysql` | `?require_ssl=true` |
-/// | `redis://user:password@host:6379/0`, `unix:///path?db=0` | Redis, Valkey | `redis` | `rediss://` |
-/// | `etcd://user:password@host1:2379,host2:2379` | etcd | `etcd` | `https://` |
-/// | `zookeeper://host1:2181,host2:2181/path` | ZooKeeper | `zookeeper` | `zookeepers://` |
-/// | `file:path` | [a file that several processes share](super::FileRegister::shared) | | |
+/// | URL | register | feature | with TLS (feature `tls`) | files of the CAs, the certificate and its key |
+/// | --- | --- | --- | --- | --- |
+/// | `postgres://user:password@host:5432/database` | PostgreSQL | `postgres` | `?sslmode=verify-full` | `sslrootcert` (or `system`), `sslcert`, `sslkey` |
+/// | `mysql://user:password@host:3306/database` | MySQL, MariaDB | `mysql` | `?require_ssl=true` | `ssl-ca`, `ssl-cert`, `ssl-key` |
+/// | `redis://user:password@host:6379/0`, `unix:///path?db=0` | Redis, Valkey | `redis` | `rediss://` | `cacert`, `cert`, `key` |
+/// | `etcd://user:password@host1:2379,host2:2379` | etcd | `etcd` | `https://` | `cacert`, `cert`, `key` |
+/// | `zookeeper://host1:2181,host2:2181/path` | ZooKeeper | `zookeeper` | `zookeepers://` | `cacert`, `cert`, `key` |
+/// | `file:path` | [a file that several processes share](super::FileRegister::shared) | | | |
+///
+/// The files are PEM and are parameters of the URL; without them, the system's CAs are trusted. Passwords, users and paths are
+/// percent-encoded.
 ///
 /// `postgresql://`, `mariadb://`, `valkey://`, `valkeys://` and `etcds://` are other names of `postgres://`, `mysql://`,
 /// `redis://`, `rediss://` and `https://`.

@@ -16,7 +16,8 @@ remote_register! {
     ///
     /// The records are persistent nodes under `/imid-register`, which the first call creates. A read begins with a
     /// `sync`, because a follower can be behind. No ephemeral node is used: when a session ends says nothing about what
-    /// its holder still mints.
+    /// its holder still mints. A server accepts 60 connections from an address by default (`maxClientCnxns`): all pods on a node
+    /// share them. They have no names.
     ///
     /// ZooKeeper has no call that tells the time. The time of this register is that of the last write that was
     /// acknowledged, and what has passed since. If a connection has written nothing yet, it writes to the node
