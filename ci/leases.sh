@@ -13,7 +13,7 @@ cargo=(cargo test --all-features)
 export IMID_SOAK_PROFILE=dev
 servers=(--test worker_ids_stores --test redis_queue --test leaf_stores --test register_fork --test fork)
 # ci/tests.sh has the default features, without which these are not compiled.
-features=(--test async_calls --test auto_traits --test events --test foreign_code --test metrics --test providers --test segment
+features=(--test async_calls --test auto_traits --test providers --test segment
   --test line --test worker_ids --test worker_ids_fork)
 "${cargo[@]}" --test registers "${servers[@]}" "${features[@]}" --lib --example soak --no-run
 cargo build --all-features --example soak
@@ -24,6 +24,8 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 log=$folder/log
 "${cargo[@]}" "${features[@]}" --example soak
+# Metrics and events.
+RUSTC_WORKSPACE_WRAPPER=$PWD/ci/clippy_driver.sh cargo test --package imid-lease-telemetry
 "${cargo[@]}" --lib register
 bash ci/services.sh run "${stores[@]}" -- "${cargo[@]}" --test registers 2>&1 | tee "$log"
 bash ci/services.sh run "${stores[@]}" -- "${cargo[@]}" "${servers[@]}"

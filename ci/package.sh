@@ -59,7 +59,7 @@ print(len(packages), "packages of version", head)
 # packages are a workspace with the lock file, the profile and, because of the examples, the features of ci/clippy.sh, so only they
 # are compiled. Their files are as old as the unpacking (-m), so cargo does not take them for those of an earlier run.
 rm -f "$target"/package/*.crate
-cargo package --workspace --no-verify --allow-dirty
+cargo package --no-verify --allow-dirty
 unpacked=$(mktemp -d)
 trap 'rm -rf "$unpacked"' EXIT
 for package in "$target"/package/*.crate; do

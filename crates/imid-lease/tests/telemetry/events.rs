@@ -6,8 +6,10 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
+#[path = "../faulty/mod.rs"]
 mod faulty;
 #[allow(dead_code, reason = "another test uses the rest")]
+#[path = "../opened/mod.rs"]
 mod opened;
 
 use faulty::FaultyRegister;
@@ -153,7 +155,7 @@ fn each_documented_event_is_told_and_no_secret_is() {
     refused.wait_until_open(300 * MS).unwrap_err();
     drop(refused);
 
-    let documented: BTreeSet<_> = include_str!("../src/telemetry.rs").lines().filter_map(row).collect();
+    let documented: BTreeSet<_> = include_str!("../../src/telemetry.rs").lines().filter_map(row).collect();
     let events = EVENTS.lock().unwrap();
     let kinds: BTreeSet<_> = events.iter().map(|(level, fields)| kind(*level, fields)).collect();
     assert_eq!(kinds, documented);

@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::thread;
 use std::time::{Duration, Instant};
 
+#[path = "../faulty/mod.rs"]
 mod faulty;
 #[allow(dead_code, reason = "another test uses the rest")]
+#[path = "../opened/mod.rs"]
 mod opened;
 
 use faulty::FaultyRegister;
@@ -197,7 +199,7 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
     let ahead = found.value("imid_lease_store_ahead_seconds", "strong");
     assert!(ahead > 50.0 && ahead <= 60.1, "{ahead}");
 
-    let documented = include_str!("../src/telemetry.rs");
+    let documented = include_str!("../../src/telemetry.rs");
     let documented = documented.lines().filter_map(|line| line.strip_prefix("//! | `")?.split('`').next());
     let documented = documented.filter(|name| name.starts_with("imid_"));
     assert_eq!(documented_names, documented.map(str::to_owned).collect());
