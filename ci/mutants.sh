@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 files=(
-  admin background changes clock engine/clock_judgement engine/listing engine/mod engine/raise engine/renew engine/reply engine/seek
+  admin background clock engine/clock_judgement engine/listing engine/mod engine/raise engine/renew engine/reply engine/seek
   error generator identity keeper keeper/work options record space state
 )
 wanted=${1:-}

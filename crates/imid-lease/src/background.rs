@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::changes::{Changes, lock};
-use imid::fork::Process;
+use crate::wait::{Changes, lock};
 pub(crate) use imid_lease_protocol::backoff::{Backoff, FIRST_WAIT_MS};
 
 /// A thread, as its owner has it.
@@ -16,7 +15,6 @@ pub(crate) use imid_lease_protocol::backoff::{Backoff, FIRST_WAIT_MS};
 #[derive(Debug)]
 pub(crate) struct Background<S> {
     shared: Arc<Shared<S>>,
-    process: Process,
 }
 
 /// What the thread sees of its owner. When it is dropped, the thread has ended for the owner, even if it has panicked.
@@ -64,7 +62,7 @@ impl<S: Send + 'static> Background<S> {
     /// Starts a thread. What `work` has captured is dropped before the thread counts as ended.
     #[cfg(test)]
     pub(crate) fn start(name: &str, state: S, work: impl FnOnce(&Owner<S>) + Send + 'static) -> std::io::Result<Self> {
-        let (background, owner) = Self::new(state, Changes::default());
+        let (background, owner) = Self::new(state, Changes::new());
         // Nobody joins it: to drop the handle in a forked child would be wrong.
         std::thread::Builder::new().name(name.into()).spawn(move || work(&owner))?;
         Ok(background)
@@ -81,7 +79,7 @@ impl<S> Background<S> {
             changes,
             sleeper: Sleeper::default(),
         });
-        (Self { shared: Arc::clone(&shared), process: Process::current() }, Owner(shared))
+        (Self { shared: Arc::clone(&shared) }, Owner(shared))
     }
 
     /// Returns the state; `None` in a forked child.
@@ -93,7 +91,7 @@ impl<S> Background<S> {
     /// Returns whether this process is a forked child of the one that started the thread.
     #[inline]
     pub(crate) fn is_forked(&self) -> bool {
-        !self.process.is_current()
+        self.shared.changes.is_forked()
     }
 
     /// Makes the thread look at this owner, immediately if it sleeps.
@@ -176,13 +174,13 @@ mod tests {
     #[test]
     fn a_panic_is_an_end() {
         let background = Background::start("imid-test", (), |_| panic!("on purpose")).unwrap();
-        let ended = background.changes().wait(crate::changes::within(LONG, || background.has_ended()));
+        let ended = background.changes().wait(LONG, || background.has_ended());
         assert_eq!(ended, Some(true));
     }
 
     #[test]
     fn a_wake_is_taken_once_and_ends_a_sleep() {
-        let (background, owner) = Background::new((), Changes::default());
+        let (background, owner) = Background::new((), Changes::new());
         assert!(!owner.take_wake());
         background.wake();
         // A sleep that begins later ends too.
@@ -202,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_drop_tells_the_thread_to_end() {
-        let (background, owner) = Background::new((), Changes::default());
+        let (background, owner) = Background::new((), Changes::new());
         assert!(!owner.is_closing());
         drop(background);
         assert!(owner.is_closing() && owner.take_wake());

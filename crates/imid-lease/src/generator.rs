@@ -17,7 +17,6 @@ use imid::fork::Process;
 use imid::generator::{Batch, GenerateError, Generator, Lane, ObserveError, Stats};
 use imid::{MessageId, SessionTag};
 
-use crate::changes::{Changes, retry_within, whenever, within};
 use crate::clock::{BelievedClock, until};
 use crate::engine::{Grant, MIN_GAP_MS};
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
@@ -27,6 +26,7 @@ use crate::register::{FileRegister, Register};
 use crate::space::Space;
 use crate::state::Status;
 use crate::telemetry;
+use crate::wait::Changes;
 
 /// How long a file can take: the lane of a killed process is free immediately, because it has the same name.
 const FILE_PATIENCE: Duration = Duration::from_secs(15);
@@ -191,7 +191,7 @@ where
         let config = settings.config(space.clone(), name);
         let creates_missing = settings.create_missing;
         let lease = Lease { config, creates_missing, tenant: Box::new(LaneTenant(Arc::clone(&inner))) };
-        let keeper = Keeper::start(register, clock, lease, &Changes::default()).map_err(OpenKind::Thread)?;
+        let keeper = Keeper::start(register, clock, lease, &Changes::new()).map_err(OpenKind::Thread)?;
         let close: Arc<dyn Close> = Arc::clone(&inner) as _;
         let close_on_drop = CloseOnDrop { close: AssertUnwindSafe(close), process: Process::current() };
         Ok(Self { _close_on_drop: close_on_drop, inner, keeper, space })
@@ -204,17 +204,16 @@ where
     /// - Immediately, if the register is for another layout or number of lanes, or refuses this process permanently, as with a
     ///   wrong password. [`OpenError::is_permanent`] identifies these errors.
     pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
-        self.keeper.changes().wait(self.keeper.until_open(&self.space, timeout))
+        self.keeper.wait_until_open(&self.space, timeout)
     }
 
-    /// Does what [`wait_until_open`](Self::wait_until_open) does in a task of any async runtime.
-    ///
-    /// It needs no runtime timer. Dropping the future loses nothing: the search continues.
+    /// Does what [`wait_until_open`](Self::wait_until_open) does in a task of any async runtime, without a time limit: the caller has
+    /// one, such as `tokio::time::timeout`. Dropping the future loses nothing: the search continues.
     ///
     /// # Errors
-    /// As for [`wait_until_open`](Self::wait_until_open).
-    pub async fn wait_until_open_async(&self, timeout: Duration) -> Result<(), OpenError> {
-        self.keeper.changes().wait_async(self.keeper.until_open(&self.space, timeout)).await
+    /// If waiting does not help ([`OpenError::is_permanent`]), as for [`wait_until_open`](Self::wait_until_open).
+    pub async fn wait_until_open_async(&self) -> Result<(), OpenError> {
+        self.keeper.wait_until_open_async(&self.space).await
     }
 
     /// Mints a session's next ID. **Lock-free** while the lane stays the same; **never waits for the register**.
@@ -232,18 +231,18 @@ where
         self.try_again(|generator| generator.generate(session))
     }
 
-    /// Mints a session's next ID. While the refusal is temporary, it sleeps and retries, for at most `timeout` in total.
+    /// Mints a session's next ID. If there is no lane, or the lease is used up, it waits for at most `timeout` until that changes.
     ///
     /// # Errors
-    /// As for [`generate`](Self::generate). If the wait is longer than the rest of `timeout`, the error is returned immediately.
+    /// As for [`generate`](Self::generate). What only the generator refuses ([`LeaseError::generate_error`]), as under overload, is an
+    /// error immediately, and so is what does not pass ([`LeaseError::retry_after`] is `None`).
     pub fn generate_within(&self, session: SessionTag, timeout: Duration) -> Result<MessageId, LeaseError> {
-        let call = || self.generate(session);
-        self.keeper.changes().wait(retry_within(timeout, call, LeaseError::retry_after, is_announced))
+        let minted = self.keeper.changes().wait(timeout, || self.minted(session));
+        minted.unwrap_or_else(|| self.generate(session))
     }
 
-    /// Does what [`generate_within`](Self::generate_within) does in a task of any async runtime.
-    ///
-    /// It needs no runtime timer. Dropping the future loses no ID: the poll that mints is the one that completes it.
+    /// Does what [`generate_within`](Self::generate_within) does in a task of any async runtime, without a time limit: the caller has
+    /// one. Dropping the future loses no ID: the poll that mints is the one that completes it.
     ///
     /// ```
     /// # use imid::{SessionTag, SessionType};
@@ -251,13 +250,15 @@ where
     /// # use imid_lease::{LaneOptions, LeasedGenerator};
     /// use std::time::Duration;
     ///
-    /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+    /// use tokio::time::timeout;
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build()?.block_on(async {
     /// let ids = LeasedGenerator::open(MemoryRegister::new(), LaneOptions::new())?;
-    /// ids.wait_until_open_async(Duration::from_secs(15)).await?;
+    /// timeout(Duration::from_secs(15), ids.wait_until_open_async()).await??;
     /// let room = SessionTag::new(SessionType::GROUP, "room-42");
-    /// let id = ids.generate_async(room, Duration::from_secs(1)).await?;
+    /// let id = timeout(Duration::from_secs(1), ids.generate_async(room)).await??;
     /// # assert_eq!(id.session_tag(), room);
-    /// assert!(ids.close_async(Duration::from_secs(5)).await);
+    /// assert!(timeout(Duration::from_secs(5), ids.close_async()).await?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// # })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -265,9 +266,16 @@ where
     ///
     /// # Errors
     /// As for [`generate_within`](Self::generate_within).
-    pub async fn generate_async(&self, session: SessionTag, timeout: Duration) -> Result<MessageId, LeaseError> {
-        let call = || self.generate(session);
-        self.keeper.changes().wait_async(retry_within(timeout, call, LeaseError::retry_after, is_announced)).await
+    pub async fn generate_async(&self, session: SessionTag) -> Result<MessageId, LeaseError> {
+        self.keeper.changes().wait_async(|| self.minted(session)).await
+    }
+
+    /// Mints an ID, or says why it cannot; `None` if the thread that keeps the lease announces when it can.
+    fn minted(&self, session: SessionTag) -> Option<Result<MessageId, LeaseError>> {
+        match self.generate(session) {
+            Err(error) if error.retry_after().is_some() && error.generate_error().is_none() => None,
+            minted => Some(minted),
+        }
     }
 
     /// Takes a run of `n` consecutive IDs of a session in one atomic step, all or nothing. With 0 the run is empty.
@@ -382,7 +390,7 @@ where
     /// A stopped lease never starts again. If the register went back ([`is_reverted`](LeaseError::is_reverted)), do not restart the
     /// process before the register is [recovered](crate::admin::recover): a process that starts cannot tell that it went back.
     pub fn stopped_within(&self, timeout: Duration) -> Option<LeaseError> {
-        self.keeper.changes().wait(within(timeout, || self.why_ended()))
+        self.keeper.changes().wait(timeout, || self.why_ended())
     }
 
     /// Waits until the lease has [stopped](crate::Phase::Stopped), in a task of any async runtime, and returns why, as
@@ -396,13 +404,13 @@ where
     /// # }
     /// ```
     pub async fn stopped_async(&self) -> LeaseError {
-        self.keeper.changes().wait_async(whenever(|| self.why_ended())).await
+        self.keeper.changes().wait_async(|| self.why_ended()).await
     }
 
     /// Waits until only a restart of the process helps, for at most `timeout`, and returns why. As [`stopped_within`](Self::stopped_within),
     /// but not while the register has gone back ([`is_reverted`](LeaseError::is_reverted)): answer 503 then, and do not exit.
     pub fn needs_restart_within(&self, timeout: Duration) -> Option<LeaseError> {
-        self.keeper.changes().wait(within(timeout, || self.why_restart()))
+        self.keeper.changes().wait(timeout, || self.why_restart())
     }
 
     /// Does what [`needs_restart_within`](Self::needs_restart_within) does in a task of any async runtime, without a time limit.
@@ -415,7 +423,7 @@ where
     /// # }
     /// ```
     pub async fn needs_restart_async(&self) -> LeaseError {
-        self.keeper.changes().wait_async(whenever(|| self.why_restart())).await
+        self.keeper.changes().wait_async(|| self.why_restart()).await
     }
 
     fn why_restart(&self) -> Option<LeaseError> {
@@ -436,16 +444,17 @@ where
     /// Dropping the generator does the same without waiting, so if the program exits right after, the writes may not happen.
     pub fn close_within(&self, timeout: Duration) -> bool {
         self.end();
-        self.keeper.changes().wait(within(timeout, || self.keeper.ended())).unwrap_or(false)
+        self.keeper.changes().wait(timeout, || self.keeper.ended()).unwrap_or(false)
     }
 
-    /// Does what [`close_within`](Self::close_within) does in a task of any async runtime.
+    /// Does what [`close_within`](Self::close_within) does in a task of any async runtime, without a time limit: it ends after two call
+    /// time limits at most, 4 s by default.
     ///
     /// It starts when the future is first polled. Dropping the future after that stops nothing: the thread that keeps the lease
     /// releases the lane.
-    pub async fn close_async(&self, timeout: Duration) -> bool {
+    pub async fn close_async(&self) -> bool {
         self.end();
-        self.keeper.changes().wait_async(within(timeout, || self.keeper.ended())).await.unwrap_or(false)
+        self.keeper.changes().wait_async(|| self.keeper.ended()).await
     }
 
     /// Releases the lane, as [`close_within`](Self::close_within) does, and waits for the register to answer: at most two call time
@@ -635,11 +644,6 @@ impl Drop for CloseOnDrop {
             self.close.close();
         }
     }
-}
-
-/// Returns whether the keeper alone can end this error, and announces it then.
-fn is_announced(error: LeaseError) -> bool {
-    error.generate_error().is_none()
 }
 
 /// Builds the generator of a grant.

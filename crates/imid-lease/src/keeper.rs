@@ -4,19 +4,18 @@
 mod tests;
 mod work;
 
-use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use imid::clock::Clock;
 
 use crate::background::{Background, Owner};
-use crate::changes::{Changes, within};
 use crate::clock::BelievedClock;
 use crate::engine::{Config, Grant, Phase};
 use crate::error::{OpenError, OpenKind};
 use crate::register::Register;
 use crate::space::Space;
-use crate::state::{Start, State};
+use crate::state::State;
+use crate::wait::Changes;
 use work::Kept;
 
 /// Mints under the grants of a lease. All calls come from the keeper's thread.
@@ -118,29 +117,27 @@ impl Keeper {
         self.background.changes()
     }
 
-    /// Returns a look that breaks when the lease has a lane, when the register refuses this process, or after this time.
-    pub(crate) fn until_open<'a>(
-        &'a self,
-        space: &'a Space,
-        time: Duration,
-    ) -> impl FnMut() -> ControlFlow<Result<(), OpenError>, Instant> + 'a {
-        let mut until_known = within(time, move || {
-            let state = self.state();
-            let differs = matches!(state.start, Start::ClocksDiffer(_));
-            let is_known = state.is_refused || differs || state.far_ahead.is_some_and(|far| far.are_all);
-            (state.status.phase != Phase::Seeking || is_known).then_some(state)
-        });
-        move || {
-            until_known().map_break(|found| {
-                if self.is_forked() {
-                    return Err(OpenKind::Forked.into());
-                }
-                let state = found.unwrap_or_else(|| self.state());
-                match state.status.phase {
-                    Phase::Holding | Phase::Lost => Ok(()),
-                    Phase::Seeking | Phase::Stopped => Err(state.why_not_open(space, time)),
-                }
-            })
+    /// Waits until the lease has a lane, or the register refuses this process, for at most this time.
+    pub(crate) fn wait_until_open(&self, space: &Space, time: Duration) -> Result<(), OpenError> {
+        let opened = self.changes().wait(time, || self.opened(space));
+        opened.unwrap_or_else(|| Err(self.state().why_not_open(space, time)))
+    }
+
+    /// Does the same in a task, without a time limit.
+    pub(crate) async fn wait_until_open_async(&self, space: &Space) -> Result<(), OpenError> {
+        self.changes().wait_async(|| self.opened(space)).await
+    }
+
+    /// Returns whether the lease has a lane, or why it waits for none; `None` while it waits.
+    pub(crate) fn opened(&self, space: &Space) -> Option<Result<(), OpenError>> {
+        if self.is_forked() {
+            return Some(Err(OpenKind::Forked.into()));
+        }
+        let state = self.state();
+        match state.status.phase {
+            Phase::Holding | Phase::Lost => Some(Ok(())),
+            Phase::Seeking if !state.is_vain() => None,
+            Phase::Seeking | Phase::Stopped => Some(Err(state.why_not_open(space, Duration::ZERO))),
         }
     }
 

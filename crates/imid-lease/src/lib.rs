@@ -73,7 +73,9 @@
 //! Everything that mints works in memory and is safe in an async task. Constructors and drops return immediately: a thread of the
 //! crate talks to the store, so a busy runtime cannot delay a renewal. `wait_until_open`, `generate_within` and `close_within` wait
 //! for at most the given time. Their async forms, such as [`generate_async`](LeasedGenerator::generate_async), work in every async
-//! runtime, and dropping their futures loses nothing. Calls of a [`Register`] and of [`admin`] wait for the store.
+//! runtime. They have no time limit, because dropping their futures loses nothing: use `tokio::time::timeout`. Both forms wait for a lane
+//! or a ceiling; what the generator itself refuses, as under overload, is an error with
+//! [`retry_after`](LeaseError::retry_after). Calls of a [`Register`] and of [`admin`] wait for the store.
 //!
 //! # Cost
 //!
@@ -86,7 +88,7 @@ pub mod record;
 
 pub mod register;
 
-mod changes;
+mod wait;
 
 mod background;
 

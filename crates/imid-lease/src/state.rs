@@ -164,6 +164,12 @@ impl State {
         })
     }
 
+    /// Returns whether it does not help to wait for a lane: the register refuses this process, or a clock is wrong.
+    pub(crate) fn is_vain(&self) -> bool {
+        let differs = matches!(self.start, Start::ClocksDiffer(_));
+        self.is_refused || differs || self.far_ahead.is_some_and(|far| far.are_all)
+    }
+
     /// Returns why a lease is not open after this wait.
     pub(crate) fn why_not_open(&self, space: &Space, waited: Duration) -> OpenError {
         let kind = match (&self.stopped, &self.status.last_error) {

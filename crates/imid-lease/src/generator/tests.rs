@@ -134,22 +134,6 @@ fn a_generator_that_is_closed_starts_sealed() {
     assert!(last(&tenant).generate(room()).unwrap_err().is_closed());
 }
 
-#[test]
-fn errors_of_the_generator_and_of_the_clock_are_announced_by_nobody() {
-    let (mut tenant, _) = tenant();
-    tenant.start(grant(1, 0));
-    let error = last(&tenant).batch(room(), 10_000_000).unwrap_err();
-    let retry_after = Duration::from_millis(1);
-    for (kind, expected) in [
-        (LeaseKind::Generate(error), false),
-        (LeaseKind::NoLane { retry_after }, true),
-        (LeaseKind::UsedUp { retry_after }, true),
-        (LeaseKind::Closed, true),
-    ] {
-        assert_eq!(is_announced(kind.into()), expected, "{kind:?}");
-    }
-}
-
 /// A generator whose keeper has no thread, with a lane up to [`CEILING_MS`].
 fn leased() -> (LeasedGenerator<Standing>, LaneTenant<Standing, 1>, Owner<State>) {
     let (mut tenant, _) = tenant();
@@ -159,7 +143,7 @@ fn leased() -> (LeasedGenerator<Standing>, LaneTenant<Standing, 1>, Owner<State>
     let config = Config { space: space.clone(), name, horizon_ms, max_skew_ms, any_lead: false };
     let mut state = State::new(&config, Promise::Strong);
     (state.status.phase, state.start, state.status.ceiling_ms) = (Phase::Holding, Start::Answered, Some(CEILING_MS));
-    let (keeper, owner) = Keeper::new(state, &Changes::default());
+    let (keeper, owner) = Keeper::new(state, &Changes::new());
     let inner = Arc::clone(&tenant.0);
     let close: Arc<dyn Close> = inner.clone();
     let close_on_drop = CloseOnDrop { close: AssertUnwindSafe(close), process: Process::current() };

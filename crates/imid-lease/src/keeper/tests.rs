@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 use imid::clock::ClockError;
 
 use super::*;
-use crate::changes::lock;
 use crate::clock::{SCRIPTED_MS, monotonic_ms};
 use crate::engine::Stopped;
 use crate::options::TrustedClock;
 use crate::record::{LaneRecord, Name};
 use crate::register::{MemoryRegister, Promise, RegisterError};
 use crate::state::Start;
+use crate::wait::lock;
 
 const T: u64 = 1_795_204_812_345;
 const HORIZON_MS: u64 = 10_000;
@@ -146,7 +146,7 @@ impl Stage {
             max_skew_ms: SKEW_MS,
             any_lead: false,
         };
-        let (keeper, owner) = Keeper::new(State::new(&config, Promise::Strong), &Changes::default());
+        let (keeper, owner) = Keeper::new(State::new(&config, Promise::Strong), &Changes::new());
         let lease = Lease { config, creates_missing: false, tenant: Box::new(ScriptedTenant(Arc::clone(&script))) };
         let register = ScriptedRegister(memory.clone(), Arc::clone(&script));
         let clock = BelievedClock::new(ScriptedClock(Arc::clone(&script)), SKEW_MS, trusted);

@@ -18,7 +18,7 @@ use super::remote::{Failure, Records, Remote, Server, Settings, Weakness, promis
 use super::tls::{Check, Tls, check_feature};
 use super::worker::Deadline;
 use super::{Access, MAX_KEY_LEN, MAX_VALUE_LEN, Promise, RegisterError};
-use crate::changes::lock;
+use crate::wait::lock;
 
 remote_register! {
     /// A register in PostgreSQL 11 or later.

@@ -373,7 +373,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
-    use crate::changes::lock;
+    use crate::wait::lock;
 
     /// A server that takes long to connect to, and whose clock stands still.
     struct Slow;

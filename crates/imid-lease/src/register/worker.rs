@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::changes::lock;
+use crate::wait::lock;
 
 /// Does the same work again and again. Work that hangs keeps one thread, not one for each attempt: the next attempt
 /// waits for the same work. Only one attempt may wait at a time.

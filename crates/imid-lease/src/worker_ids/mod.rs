@@ -4,8 +4,8 @@ mod options;
 mod table;
 
 use std::fmt;
-use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use imid::clock::{Clock, ClockError, SystemClock};
@@ -13,7 +13,6 @@ use imid_snowflake::{GenerateError, Generator, NodeSource, Preset, Snowflake, Sp
 
 pub use options::WorkerOptions;
 
-use crate::changes::{Changes, retry_within, within};
 use crate::clock::{BelievedClock, until};
 use crate::engine::Grant;
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
@@ -22,9 +21,10 @@ use crate::options::millis;
 use crate::register::{Register, RegisterError};
 use crate::space::Space;
 use crate::state::Status;
+use crate::wait::Changes;
 use table::Table;
 
-/// How often a call that waits looks for a worker ID that can mint. A new grant is announced, but the clock is not.
+/// How often a call that waits looks for a worker ID that can mint.
 const SPARE_WAIT: Duration = Duration::from_millis(10);
 
 /// Worker IDs held by this process, for Snowflake generators of any preset.
@@ -46,8 +46,7 @@ const SPARE_WAIT: Duration = Duration::from_millis(10);
 ///
 /// Calls of a generator, [`open`](Self::open), [`generator`](Self::generator), [`status`](Self::status) and drops do not
 /// block. [`wait_until_open`](Self::wait_until_open) and [`close_within`](Self::close_within) block for at most the given
-/// time; an async task calls [`wait_until_open_async`](Self::wait_until_open_async),
-/// [`generate_async`](LeasedSnowflakes::generate_async) and [`close_async`](Self::close_async).
+/// time; an async task calls [`wait_until_open_async`](Self::wait_until_open_async) and [`close_async`](Self::close_async).
 ///
 /// ```
 /// use std::time::Duration;
@@ -104,7 +103,7 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
         let WorkerOptions { preset, clock, settings, .. } = options;
         let clock = BelievedClock::new(Arc::new(clock), millis(settings.max_skew), settings.trusted);
         let table = Arc::new(Table::new(preset.layout(), space.bits(), names.len()));
-        let changes = Changes::default();
+        let changes = Changes::new();
         let start = |(index, name)| {
             let worker = Worker { table: Arc::clone(&table), index };
             let config = settings.config(space.clone(), name);
@@ -121,16 +120,17 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     /// # Errors
     /// As for [`LeasedGenerator::wait_until_open`](crate::LeasedGenerator::wait_until_open).
     pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
-        self.0.changes.wait(self.0.until_open(timeout))
+        let opened = self.0.changes.wait(timeout, || self.0.opened());
+        opened.unwrap_or_else(|| Err(self.0.keepers[0].state().why_not_open(&self.0.space, timeout)))
     }
 
-    /// Does what [`wait_until_open`](Self::wait_until_open) does in a task of any async runtime. Dropping the future loses nothing:
-    /// the search continues.
+    /// Does what [`wait_until_open`](Self::wait_until_open) does in a task of any async runtime, without a time limit: the caller has
+    /// one. Dropping the future loses nothing: the search continues.
     ///
     /// # Errors
     /// As for [`wait_until_open`](Self::wait_until_open).
-    pub async fn wait_until_open_async(&self, timeout: Duration) -> Result<(), OpenError> {
-        self.0.changes.wait_async(self.0.until_open(timeout)).await
+    pub async fn wait_until_open_async(&self) -> Result<(), OpenError> {
+        self.0.changes.wait_async(|| self.0.opened()).await
     }
 
     /// Returns a generator with the preset and its own worker ID. It takes others from here when it needs one.
@@ -167,14 +167,14 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     /// Dropping the last clone does the same and does not wait.
     pub fn close_within(&self, timeout: Duration) -> bool {
         self.0.end();
-        self.0.changes.wait(within(timeout, || self.0.ended())).unwrap_or(false)
+        self.0.changes.wait(timeout, || self.0.ended()).unwrap_or(false)
     }
 
-    /// Does what [`close_within`](Self::close_within) does in a task of any async runtime. It begins when the future is
-    /// polled for the first time. Dropping the future then stops nothing.
-    pub async fn close_async(&self, timeout: Duration) -> bool {
+    /// Does what [`close_within`](Self::close_within) does in a task of any async runtime, without a time limit. It begins when the
+    /// future is polled for the first time. Dropping the future then stops nothing.
+    pub async fn close_async(&self) -> bool {
         self.0.end();
-        self.0.changes.wait_async(within(timeout, || self.0.ended())).await.unwrap_or(false)
+        self.0.changes.wait_async(|| self.0.ended()).await
     }
 
     /// Releases all worker IDs, as [`close_within`](Self::close_within) does, and waits for the register: at most two call time
@@ -207,15 +207,9 @@ impl<C> Inner<C> {
         self.keepers[0].is_forked()
     }
 
-    /// Returns a look that breaks when a lease has a worker ID; otherwise as the first lease does.
-    fn until_open(&self, timeout: Duration) -> impl FnMut() -> ControlFlow<Result<(), OpenError>, Instant> {
-        let mut first_is_open = self.keepers[0].until_open(&self.space, timeout);
-        move || {
-            if self.keepers.iter().any(Keeper::has_lane) {
-                return ControlFlow::Break(Ok(()));
-            }
-            first_is_open()
-        }
+    /// Returns whether a lease has a worker ID, or why the first one waits for none; `None` while it waits.
+    fn opened(&self) -> Option<Result<(), OpenError>> {
+        if self.keepers.iter().any(Keeper::has_lane) { Some(Ok(())) } else { self.keepers[0].opened(&self.space) }
     }
 
     /// Gives out no more worker IDs, and tells all threads to release theirs and to end.
@@ -283,7 +277,8 @@ impl<C> fmt::Debug for WorkerIds<C> {
 
 /// A generator with a worker ID from [`WorkerIds`], which takes another one when it needs it.
 ///
-/// The methods are those of an [`imid_snowflake::Generator`], with an async form. Dropping it without a [`close`](Self::close) keeps its
+/// The methods are those of an [`imid_snowflake::Generator`]. An async task that is refused sleeps for
+/// [`retry_after`](imid_snowflake::GenerateError::retry_after) and calls again. Dropping it without a [`close`](Self::close) keeps its
 /// worker ID from being used again before the ceiling.
 #[derive(Debug)]
 pub struct LeasedSnowflakes<C = SystemClock> {
@@ -308,26 +303,23 @@ impl<C: Clock> LeasedSnowflakes<C> {
     /// As for [`generate`](Self::generate), after `timeout`. Immediately, if the generator is closed or has no usable clock, if all
     /// leases have stopped, or in a forked child.
     pub fn generate_within(&self, timeout: Duration) -> Result<Snowflake, GenerateError> {
-        self.workers.0.changes.wait(self.retried(timeout))
+        let start = Instant::now();
+        loop {
+            let error = match self.generate() {
+                Ok(id) => return Ok(id),
+                Err(error) => error,
+            };
+            let left = timeout.saturating_sub(start.elapsed());
+            let Some(pause) = self.retry_after(error).filter(|pause| *pause <= left) else { return Err(error) };
+            thread::sleep(pause.min(SPARE_WAIT));
+        }
     }
 
-    /// Does what [`generate_within`](Self::generate_within) does in a task of any async runtime. Dropping the future takes no ID.
-    ///
-    /// # Errors
-    /// As for [`generate_within`](Self::generate_within).
-    pub async fn generate_async(&self, timeout: Duration) -> Result<Snowflake, GenerateError> {
-        self.workers.0.changes.wait_async(self.retried(timeout)).await
-    }
-
-    /// Returns a look that repeats the call while that can help.
-    fn retried(&self, timeout: Duration) -> impl FnMut() -> ControlFlow<Result<Snowflake, GenerateError>, Instant> {
-        let keepers = &self.workers.0.keepers;
-        let retry_after = |error: GenerateError| {
-            let wants_worker_id = error.is_rollback() || error.is_ceiling();
-            let can_have_one = wants_worker_id && !keepers.iter().all(Keeper::is_stopped);
-            error.retry_after().or(can_have_one.then_some(SPARE_WAIT))
-        };
-        retry_within(timeout, || self.generate(), retry_after, |_| false)
+    /// Returns how long to wait until the call can succeed; `None` if that does not help.
+    fn retry_after(&self, error: GenerateError) -> Option<Duration> {
+        let wants_worker_id = error.is_rollback() || error.is_ceiling();
+        let can_have_one = wants_worker_id && !self.workers.0.keepers.iter().all(Keeper::is_stopped);
+        error.retry_after().or(can_have_one.then_some(SPARE_WAIT))
     }
 
     /// Returns its present worker ID.

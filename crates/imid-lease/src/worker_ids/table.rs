@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use imid_snowflake::{Layout, SpareNode};
 
-use crate::changes::lock;
+use crate::wait::lock;
 
 /// The worker IDs of one process. Each lease has a place for one.
 ///

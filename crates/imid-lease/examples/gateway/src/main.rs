@@ -110,7 +110,7 @@ async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     gateway.phase.send_replace(Phase::Stopping);
     let _ = timeout(GRACE, server).await;
     if gateway.ids.status().lane.is_some() {
-        gateway.ids.close_async(GRACE).await;
+        let _ = timeout(GRACE, gateway.ids.close_async()).await;
     }
     Ok(code)
 }

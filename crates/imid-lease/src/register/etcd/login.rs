@@ -14,9 +14,9 @@ use super::code;
 use super::dial::Dial;
 use super::grpc::Refused;
 use super::messages::{AuthenticateRequest, AuthenticateResponse};
-use crate::changes::lock;
 use crate::register::remote::Failure;
 use crate::register::worker::{Deadline, Worker};
+use crate::wait::lock;
 
 /// How long a login may take. Each costs etcd about 60 ms of a processor (bcrypt), and a fleet logs in at once.
 const LIMIT: Duration = Duration::from_secs(60);

@@ -16,7 +16,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::changes::lock;
+use crate::wait::lock;
 
 /// The files that this process has locked.
 static HELD: Mutex<BTreeSet<Identity>> = Mutex::new(BTreeSet::new());
