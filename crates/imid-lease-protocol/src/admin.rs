@@ -451,10 +451,10 @@ fn close_lane<R: Register + ?Sized>(register: &mut R, key: &str, floor_ms: u64, 
     Err(AdminKind::Busy { key: key.into() }.into())
 }
 
-/// Refuses a number of lane bits that a space has already, or that no space can have.
+/// Checks a new number of lane bits.
 ///
 /// # Errors
-/// As it says.
+/// The space has this number already, or no space of its layout can have it.
 pub fn check_bits(meta: &MetaRecord, bits: u32) -> Result<(), AdminError> {
     if meta.bits == bits {
         return Err(AdminKind::SameBits { bits }.into());

@@ -211,6 +211,9 @@ impl RegisterRecord {
     pub const KEY: &str = "register";
 
     /// Reads the text of the record that names a register.
+    ///
+    /// # Errors
+    /// As for [`LaneRecord::parse`].
     pub fn parse(text: &str) -> Result<Self, RecordError> {
         let mut fields = Fields::of(text, "register")?;
         let record = Self { register_id: fields.uuid("id")? };

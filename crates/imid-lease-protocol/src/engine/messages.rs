@@ -21,7 +21,6 @@ pub struct Config {
 
 /// When something happens, and what the generator has used by then.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::struct_field_names, reason = "each is in milliseconds")]
 pub struct Moment {
     /// The process's monotonic clock.
     pub mono_ms: u64,
@@ -33,7 +32,7 @@ pub struct Moment {
 
 impl Moment {
     /// Returns the same moment on a monotonic clock that is behind.
-    pub fn before(self, ms: u64) -> Self {
+    pub(super) fn before(self, ms: u64) -> Self {
         Self { mono_ms: self.mono_ms.saturating_sub(ms), ..self }
     }
 }

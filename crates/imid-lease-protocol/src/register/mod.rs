@@ -132,6 +132,9 @@ pub const MAX_KEY_LEN: usize = 128;
 pub const MAX_VALUE_LEN: usize = 1024;
 
 /// Refuses a key that is outside the contract of [`Register`].
+///
+/// # Errors
+/// A key that is empty, has more than 128 characters, or has another character, such as `a b`.
 pub fn check_key(key: &str) -> Result<(), RegisterError> {
     if key.is_empty() {
         return Err(RegisterError::new("expected a key, found an empty text"));
@@ -140,6 +143,9 @@ pub fn check_key(key: &str) -> Result<(), RegisterError> {
 }
 
 /// Refuses a prefix that no key can have.
+///
+/// # Errors
+/// As for [`check_key`], but an empty prefix is that of all keys.
 pub fn check_prefix(prefix: &str) -> Result<(), RegisterError> {
     if prefix.len() > MAX_KEY_LEN {
         let found = prefix.len();
@@ -157,6 +163,9 @@ pub fn check_prefix(prefix: &str) -> Result<(), RegisterError> {
 }
 
 /// Refuses a value that is outside the contract of [`Register`].
+///
+/// # Errors
+/// A value that is empty, has more than 1,024 characters, or has one that is not printable ASCII, such as `é`.
 pub fn check_value(value: &str) -> Result<(), RegisterError> {
     if value.is_empty() || value.len() > MAX_VALUE_LEN {
         let found = value.len();
