@@ -67,6 +67,7 @@ struct Present {
     attempts: Vec<(u64, LaneRecord)>,
     /// How many milliseconds were left below the ceiling at the last acknowledgement.
     room_ms: u64,
+    /// Whether another process has taken it, or it was given back.
     is_lost: bool,
 }
 
@@ -117,14 +118,19 @@ enum Step {
         at_ms: u64,
     },
     Checking,
+    /// Write that the lane is free, after so many attempts that have met a record of this grant.
     Release {
-        at_ms: u64,
+        tries: u32,
     },
-    Releasing,
+    Releasing {
+        tries: u32,
+    },
     CheckRelease {
-        at_ms: u64,
+        tries: u32,
     },
-    CheckingRelease,
+    CheckingRelease {
+        tries: u32,
+    },
     Stopped(Stopped),
 }
 
@@ -137,8 +143,6 @@ pub struct Engine {
     meta: Option<MetaRecord>,
     /// The same as it was read before the last lane was granted.
     proven: Option<MetaRecord>,
-    /// Of each lane, in the order of their numbers. Empty before the first list.
-    seen: Vec<Seen>,
     /// What was last acknowledged for each lane.
     acknowledged: BTreeMap<u16, LaneRecord>,
     present: Option<Present>,
@@ -148,13 +152,34 @@ pub struct Engine {
     attempted_at_ms: Option<u64>,
     /// How many lanes were held when they were last listed, and the one that was taken since.
     held_lanes: Option<u32>,
-    /// The longest horizon of this process and of the records as they were last listed.
-    longest_horizon_ms: u64,
     /// Of all calls, and of writes alone: a store can refuse these and answer reads, as when its disk is full.
     backoff: Backoff,
     write_backoff: Backoff,
     /// When it was last asked for an action: if that is a call, when the call began.
     polled_at_ms: u64,
+    /// For the waits. New for each action.
+    random: u64,
+    /// Whether a lane of this name was tried.
+    has_tried_own: bool,
+    /// The tokens of the latest attempts to take a lane.
+    claims: Vec<Token>,
+    is_closing: bool,
+    /// Whether it may hold a lane that was not granted: the write that takes it had no answer, or the description is not confirmed.
+    may_hold: bool,
+    search: Search,
+    attempts: u64,
+    lost: u64,
+    acknowledgements: u64,
+    step: Step,
+}
+
+/// What a search for a lane knows. It begins anew when a lane was taken.
+#[derive(Clone, Debug, Default)]
+struct Search {
+    /// Of each lane, in the order of their numbers. Empty before the first list.
+    seen: Vec<Seen>,
+    /// The longest horizon of this process and of the records that were listed.
+    longest_horizon_ms: u64,
     /// When the lanes were listed, and when to list them again.
     listed_at_ms: u64,
     look_at_ms: u64,
@@ -167,25 +192,8 @@ pub struct Engine {
     races: u32,
     /// How many lanes of the last list were tried without success.
     tries: u32,
-    /// For the waits. New for each action.
-    random: u64,
-    /// Whether a lane of this name was tried.
-    has_tried_own: bool,
-    /// The tokens of the latest attempts to take a lane.
-    claims: Vec<Token>,
-    is_closing: bool,
-    is_released: bool,
-    /// How often the release met a record of this grant.
-    releases: u32,
-    /// The lane that it may hold, because the write that takes it had no answer.
-    unanswered: Option<u16>,
     /// How far the lanes are ahead of the clock, if none was taken because of that.
     far_ahead: Option<FarAhead>,
-    attempts: u64,
-    lost: u64,
-    acknowledgements: u64,
-    next_ms: u64,
-    step: Step,
 }
 
 impl Engine {
@@ -193,11 +201,9 @@ impl Engine {
     pub fn new(config: Config) -> Self {
         Self {
             held_lanes: None,
-            longest_horizon_ms: config.horizon_ms,
             config,
             meta: None,
             proven: None,
-            seen: Vec::new(),
             acknowledged: BTreeMap::new(),
             present: None,
             used_until_ms: 0,
@@ -206,25 +212,15 @@ impl Engine {
             backoff: Backoff::default(),
             write_backoff: Backoff::default(),
             polled_at_ms: 0,
-            listed_at_ms: 0,
-            look_at_ms: 0,
-            is_blind: false,
-            pause_ms: 0,
-            waits: 0,
-            races: 0,
-            tries: 0,
             random: 0,
             has_tried_own: false,
             claims: Vec::new(),
             is_closing: false,
-            is_released: false,
-            releases: 0,
-            unanswered: None,
-            far_ahead: None,
+            may_hold: false,
+            search: Search::default(),
             attempts: 0,
             lost: 0,
             acknowledgements: 0,
-            next_ms: 0,
             step: Step::Look { at_ms: 0 },
         }
     }
@@ -243,7 +239,9 @@ impl Engine {
         self.used_until_ms = self.used_until_ms.max(at.used_until_ms);
         self.begin_to_close();
         match &self.step {
-            Step::Look { at_ms } if *at_ms > at.mono_ms => self.sleep(*at_ms),
+            Step::Look { at_ms } | Step::Check { at_ms } | Step::Confirm { at_ms, .. } if *at_ms > at.mono_ms => {
+                Action::Sleep { until_ms: *at_ms }
+            }
             Step::Look { .. } => {
                 self.step = Step::Looking;
                 Action::List
@@ -262,22 +260,14 @@ impl Engine {
                 self.present.as_ref().map_or(Action::Done, |it| Action::Raise { ceiling_ms: it.ceiling_ms })
             }
             Step::Keep => self.renew(at, token),
-            Step::Check { at_ms }
-            | Step::Confirm { at_ms, .. }
-            | Step::CheckRelease { at_ms }
-            | Step::Release { at_ms }
-                if *at_ms > at.mono_ms =>
-            {
-                self.sleep(*at_ms)
-            }
             Step::Confirm { taken, .. } => {
                 self.step = Step::Confirming(taken.clone());
                 Action::Read { key: self.config.space.meta_key() }
             }
             Step::GiveBack(unused) => self.give_back(&unused.clone(), token),
             Step::Check { .. } => self.read_present(Step::Checking),
-            Step::CheckRelease { .. } => self.read_present(Step::CheckingRelease),
-            Step::Release { .. } => self.release(token),
+            Step::Release { tries } => self.release(*tries, token),
+            Step::CheckRelease { tries } => self.read_present(Step::CheckingRelease { tries: *tries }),
             Step::Stopped(_) => Action::Done,
             Step::Looking
             | Step::Taking { .. }
@@ -286,8 +276,8 @@ impl Engine {
             | Step::Sealing(_)
             | Step::Renewing
             | Step::Checking
-            | Step::Releasing
-            | Step::CheckingRelease => Action::Wait,
+            | Step::Releasing { .. }
+            | Step::CheckingRelease { .. } => Action::Wait,
         }
     }
 
@@ -313,11 +303,6 @@ impl Engine {
         }
         let holds = self.present.as_ref().is_some_and(|present| !present.is_lost);
         self.step = Step::Seal(if holds { AfterSeal::Release } else { AfterSeal::Stop(Stopped::Closed) });
-    }
-
-    fn sleep(&mut self, until_ms: u64) -> Action {
-        self.next_ms = until_ms;
-        Action::Sleep { until_ms }
     }
 
     fn read_present(&mut self, step: Step) -> Action {
@@ -371,9 +356,9 @@ impl Engine {
             Step::Seal(AfterSeal::Release)
             | Step::Sealing(AfterSeal::Release)
             | Step::Release { .. }
-            | Step::Releasing
+            | Step::Releasing { .. }
             | Step::CheckRelease { .. }
-            | Step::CheckingRelease => Some(&Stopped::Closed),
+            | Step::CheckingRelease { .. } => Some(&Stopped::Closed),
             _ => None,
         }
     }
@@ -385,7 +370,7 @@ impl Engine {
 
     /// Returns whether no lane is held in the register for it, as far as it knows.
     pub fn is_given_back(&self) -> bool {
-        self.is_released || self.unanswered.is_none() && self.present.as_ref().is_none_or(|present| present.is_lost)
+        !self.may_hold && self.present.as_ref().is_none_or(|present| present.is_lost)
     }
 
     /// Returns whether the generator before is sealed, and the next one must start immediately.
@@ -400,7 +385,7 @@ impl Engine {
 
     /// Returns how far the lanes are ahead of the clock, if none was taken because of that.
     pub fn far_ahead(&self) -> Option<FarAhead> {
-        self.far_ahead
+        self.search.far_ahead
     }
 
     /// Returns the UUID of the space, once it was read.
@@ -428,8 +413,8 @@ impl Engine {
                 | Step::GivingBack { .. }
                 | Step::Renewing
                 | Step::Checking
-                | Step::Releasing
-                | Step::CheckingRelease
+                | Step::Releasing { .. }
+                | Step::CheckingRelease { .. }
         )
     }
 
@@ -446,11 +431,6 @@ impl Engine {
     /// Returns the monotonic time of the last attempt to write.
     pub fn attempted_at_ms(&self) -> Option<u64> {
         self.attempted_at_ms
-    }
-
-    /// Returns the monotonic time of the next action.
-    pub fn next_ms(&self) -> u64 {
-        self.next_ms
     }
 
     /// Returns how many lanes were held when they were last listed.

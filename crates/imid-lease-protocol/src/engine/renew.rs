@@ -21,12 +21,12 @@ impl Engine {
         let regular_ms = acknowledged_at_ms + horizon_ms / 4;
         let due_ms = if wants_room { allowed_ms } else { regular_ms.max(allowed_ms) };
         if due_ms > at.mono_ms {
-            return self.sleep(due_ms);
+            return Action::Sleep { until_ms: due_ms };
         }
         let known_for_ms = at.mono_ms.saturating_sub(present.since_ms);
         let ceiling_ms = self.raise(at, present.record.ceiling_ms, present.floor_ms, known_for_ms);
         if ceiling_ms <= present.record.ceiling_ms {
-            return self.sleep(at.mono_ms + MIN_GAP_MS);
+            return Action::Sleep { until_ms: at.mono_ms + MIN_GAP_MS };
         }
         let record = LaneRecord {
             version: present.record.version + 1,
@@ -68,7 +68,7 @@ impl Engine {
     }
 
     /// Writes that the present lane is free. The generator is sealed.
-    pub(super) fn release(&mut self, token: Token) -> Action {
+    pub(super) fn release(&mut self, tries: u32, token: Token) -> Action {
         let Some(present) = &self.present else { return Action::Done };
         let record = LaneRecord {
             version: present.record.version + 1,
@@ -79,7 +79,7 @@ impl Engine {
             ceiling_ms: present.floor_ms.max(self.used_until_ms),
             state: LaneState::Free,
         };
-        self.step = Step::Releasing;
+        self.step = Step::Releasing { tries };
         self.write_present(record)
     }
 }

@@ -1,6 +1,6 @@
 //! What an engine does with replies.
 
-use super::{AfterSeal, Engine, MIN_GAP_MS, Moment, Outcome, Present, Reply, Step, Stopped};
+use super::{AfterSeal, Engine, MIN_GAP_MS, Moment, Outcome, Present, Reply, Search, Step, Stopped};
 use crate::record::LaneRecord;
 
 impl Engine {
@@ -14,11 +14,11 @@ impl Engine {
                     return;
                 }
                 self.backoff.note(listed.is_ok());
-                self.is_blind |= listed.is_err();
+                self.search.is_blind |= listed.is_err();
                 match listed {
                     Ok(records) => {
                         self.look(at, &records);
-                        self.listed_at_ms = at.mono_ms;
+                        self.search.listed_at_ms = at.mono_ms;
                     }
                     Err(_) => self.step = Step::Look { at_ms: at.mono_ms + self.gap_ms(at, self.backoff) },
                 }
@@ -33,8 +33,8 @@ impl Engine {
                     (Step::Confirming(taken), Err(_)) => {
                         self.step = Step::Confirm { at_ms: again_ms, taken: taken.clone() };
                     }
-                    (Step::CheckingRelease, Ok(text)) => self.check_release(text.as_deref()),
-                    (Step::CheckingRelease, Err(_)) => self.step = Step::Stopped(Stopped::Closed),
+                    (Step::CheckingRelease { tries }, Ok(text)) => self.check_release(*tries + 1, text.as_deref()),
+                    (Step::CheckingRelease { .. }, Err(_)) => self.step = Step::Stopped(Stopped::Closed),
                     _ => {}
                 }
             }
@@ -46,7 +46,9 @@ impl Engine {
     fn written(&mut self, at: Moment, attempt: u64, outcome: Outcome) {
         let is_awaited = match &self.step {
             Step::GivingBack { attempt: awaited } | Step::Taking { attempt: awaited, .. } => *awaited == attempt,
-            Step::Renewing | Step::Releasing => self.present.as_ref().and_then(Present::last_attempt) == Some(attempt),
+            Step::Renewing | Step::Releasing { .. } => {
+                self.present.as_ref().and_then(Present::last_attempt) == Some(attempt)
+            }
             _ => false,
         };
         if !is_awaited {
@@ -62,7 +64,7 @@ impl Engine {
             // If it was not given back, others wait for its horizon.
             Step::GivingBack { .. } => {
                 let is_unknown = outcome == Outcome::Unknown;
-                self.unanswered = self.unanswered.filter(|_| is_unknown);
+                self.may_hold = is_unknown;
                 self.step = Step::Look { at_ms: if is_unknown { again_ms } else { at.mono_ms } };
             }
             Step::Taking { lane, floor_ms, record, .. } => {
@@ -71,8 +73,8 @@ impl Engine {
                 } else if outcome == Outcome::Conflict {
                     self.lost_race(at, lane);
                 } else {
-                    self.unanswered = Some(lane);
-                    self.is_blind = true;
+                    self.may_hold = true;
+                    self.search.is_blind = true;
                     self.step = Step::Look { at_ms: again_ms };
                 }
             }
@@ -81,11 +83,13 @@ impl Engine {
                 Outcome::Conflict => self.step = Step::Check { at_ms: at.mono_ms },
                 Outcome::Unknown => self.step = Step::Check { at_ms: again_ms },
             },
-            Step::Releasing => {
+            Step::Releasing { tries } => {
                 if outcome == Outcome::Conflict {
-                    self.step = Step::CheckRelease { at_ms: at.mono_ms };
+                    self.step = Step::CheckRelease { tries };
                 } else {
-                    self.is_released = outcome == Outcome::Acknowledged;
+                    if let (Outcome::Acknowledged, Some(present)) = (outcome, &mut self.present) {
+                        (present.is_lost, self.may_hold) = (true, false);
+                    }
                     self.step = Step::Stopped(Stopped::Closed);
                 }
             }
@@ -106,13 +110,13 @@ impl Engine {
             record,
         };
         // Until the lane is granted.
-        self.unanswered = Some(lane);
+        self.may_hold = true;
         self.acknowledged_at_ms = Some(at.mono_ms);
         self.acknowledgements += 1;
-        let was_held = self.seen.get(usize::from(lane)).is_some_and(|seen| seen.held().is_some());
+        let was_held = self.search.seen.get(usize::from(lane)).is_some_and(|seen| seen.held().is_some());
         self.held_lanes = self.held_lanes.map(|held| held + u32::from(!was_held));
-        // They are listed again before the next lane is taken, and take much memory.
-        self.seen = Vec::new();
+        // All lanes are listed again before the next one is taken, and take much memory.
+        self.search = Search::default();
         self.step = Step::Confirm { at_ms: at.mono_ms, taken: Box::new(taken) };
     }
 
@@ -123,8 +127,7 @@ impl Engine {
         }
         self.proven.clone_from(&self.meta);
         self.acknowledged.insert(taken.lane, taken.record.clone());
-        self.unanswered = None;
-        (self.waits, self.races, self.tries) = (0, 0, 0);
+        self.may_hold = false;
         self.step = Step::Seal(AfterSeal::Start(taken));
     }
 
@@ -192,17 +195,16 @@ impl Engine {
     }
 
     /// After a conflict at the release: tries again if the record is one of this grant, whose reply was lost.
-    fn check_release(&mut self, text: Option<&str>) {
+    fn check_release(&mut self, tries: u32, text: Option<&str>) {
         let found = text.and_then(|text| LaneRecord::parse(text).ok());
         self.step = Step::Stopped(Stopped::Closed);
         // A record that is as expected, and yet not replaced: the store refuses the write, as with row security.
-        self.releases += 1;
         if let (Some(present), Some(found)) = (&mut self.present, found)
             && present.wrote(&found)
-            && self.releases < MOST_RELEASES
+            && tries < MOST_RELEASES
         {
             present.record = found;
-            self.step = Step::Release { at_ms: 0 };
+            self.step = Step::Release { tries };
         }
     }
 
@@ -218,7 +220,7 @@ impl Engine {
                 self.has_tried_own = true;
                 self.step = Step::Start;
             }
-            AfterSeal::Release => self.step = Step::Release { at_ms: 0 },
+            AfterSeal::Release => self.step = Step::Release { tries: 0 },
             AfterSeal::Stop(why) => self.step = Step::Stopped(why),
         }
     }

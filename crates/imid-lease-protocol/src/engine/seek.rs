@@ -71,33 +71,36 @@ impl Engine {
         }
         if self.meta.as_ref().is_some_and(|read| read.space_id != meta.space_id || read.era != meta.era) {
             // Another space, or the number of lanes was changed and changed back.
-            self.seen.clear();
+            self.search.seen.clear();
         }
         let era = meta.era;
         self.meta = Some(meta);
         let horizons = records.lanes().map(|(_, record)| record.horizon_ms);
-        self.longest_horizon_ms = horizons.fold(self.config.horizon_ms, u64::max);
+        self.search.longest_horizon_ms = horizons.fold(self.config.horizon_ms, u64::max);
         let mut found: Vec<Option<&Arc<Found>>> = vec![None; self.config.space.lane_count() as usize];
         for (key, record) in records.iter() {
             if let Some(lane) = self.config.space.lane_of(key, era) {
                 found[usize::from(lane)] = Some(record);
             }
         }
-        let blind_ms =
-            if std::mem::take(&mut self.is_blind) { at.mono_ms.saturating_sub(self.listed_at_ms) } else { 0 };
+        let blind_ms = if std::mem::take(&mut self.search.is_blind) {
+            at.mono_ms.saturating_sub(self.search.listed_at_ms)
+        } else {
+            0
+        };
         for (lane, record) in (0..=u16::MAX).zip(found) {
             if let Err(why) = self.see(at.mono_ms, blind_ms, lane, record) {
                 return self.stop(why);
             }
         }
-        self.held_lanes = u32::try_from(self.seen.iter().filter(|seen| seen.held().is_some()).count()).ok();
-        self.tries = 0;
+        self.held_lanes = u32::try_from(self.search.seen.iter().filter(|seen| seen.held().is_some()).count()).ok();
+        self.search.tries = 0;
         let lanes = u64::from(self.config.space.lane_count());
-        let wait_ms = self.grown(first_wait_ms(&self.config.space) * lanes.div_ceil(MANY_LANES), self.waits);
-        self.waits = self.waits.saturating_add(1);
-        self.look_at_ms = at.mono_ms + wait_ms / 2 + jittered(self.random, wait_ms / 2);
+        let wait_ms = self.grown(first_wait_ms(&self.config.space) * lanes.div_ceil(MANY_LANES), self.search.waits);
+        self.search.waits = self.search.waits.saturating_add(1);
+        self.search.look_at_ms = at.mono_ms + wait_ms / 2 + jittered(self.random, wait_ms / 2);
         // Those who have waited for the same lanes do not all try at the same moment.
-        self.pause_ms = jittered(self.random.rotate_left(32), lanes.min(RACE_MS) / 2);
+        self.search.pause_ms = jittered(self.random.rotate_left(32), lanes.min(RACE_MS) / 2);
         self.step = Step::Choose;
     }
 
@@ -111,19 +114,19 @@ impl Engine {
     /// Another process was faster. Tries another lane of the same list, if enough of them are left that a third one is
     /// unlikely to choose the same; or reads all lanes again.
     pub(super) fn lost_race(&mut self, at: Moment, lane: u16) {
-        self.tries += 1;
-        if let Some(seen) = self.seen.get_mut(usize::from(lane)) {
+        self.search.tries += 1;
+        if let Some(seen) = self.search.seen.get_mut(usize::from(lane)) {
             seen.is_stale = true;
         }
         let left = self.candidates(at).count() as u64;
         let lanes = u64::from(self.config.space.lane_count());
         let is_own_left = self.candidates(at).any(|candidate| candidate.is_own);
-        if is_own_left || self.tries < MOST_TRIES && left * 8 >= lanes {
+        if is_own_left || self.search.tries < MOST_TRIES && left * 8 >= lanes {
             self.step = Step::Choose;
             return;
         }
-        let wait_ms = self.grown(lanes.min(RACE_MS) / 2, self.races);
-        self.races += 1;
+        let wait_ms = self.grown(lanes.min(RACE_MS) / 2, self.search.races);
+        self.search.races += 1;
         self.step = Step::Look { at_ms: at.mono_ms + jittered(self.random, wait_ms) };
     }
 
@@ -159,15 +162,15 @@ impl Engine {
         if !is_foreign && self.reverted(lane, found.and_then(|found| found.lane.as_ref())) {
             return Err(Stopped::Reverted { key: self.lane_key(lane) });
         }
-        let since_ms = match self.seen.get(usize::from(lane)) {
+        let since_ms = match self.search.seen.get(usize::from(lane)) {
             Some(seen) if !seen.is_stale && seen.found.as_ref() == found => (seen.since_ms + blind_ms).min(mono_ms),
             _ => mono_ms,
         };
         let seen = Seen { found: found.cloned(), since_ms, is_stale: false };
-        match self.seen.get_mut(usize::from(lane)) {
+        match self.search.seen.get_mut(usize::from(lane)) {
             Some(before) => *before = seen,
             // All lanes are seen in their order.
-            None => self.seen.push(seen),
+            None => self.search.seen.push(seen),
         }
         Ok(())
     }
@@ -189,15 +192,15 @@ impl Engine {
     /// Tries to take the best lane, or waits.
     pub(super) fn take(&mut self, at: Moment, token: Token) -> Action {
         let best = self.best(at, token);
-        self.far_ahead = best.is_none().then(|| self.find_far_ahead(at)).flatten();
+        self.search.far_ahead = best.is_none().then(|| self.find_far_ahead(at)).flatten();
         let Some(Candidate { lane, floor_ms, ceiling_ms, is_own, .. }) = best else {
-            if self.look_at_ms <= at.mono_ms {
+            if self.search.look_at_ms <= at.mono_ms {
                 self.step = Step::Looking;
                 return Action::List;
             }
-            return self.sleep(self.next_chance_ms(at));
+            return Action::Sleep { until_ms: self.next_chance_ms(at) };
         };
-        let seen = &self.seen[usize::from(lane)];
+        let seen = &self.search.seen[usize::from(lane)];
         let record = LaneRecord {
             version: seen.record().map_or(0, |record| record.version) + 1,
             token,
@@ -226,14 +229,14 @@ impl Engine {
         let mix = |lane: u16| (token.0 ^ u64::from(lane)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let now_ms = at.now_ms.unwrap_or(0);
         self.candidates(at).min_by_key(|it| {
-            let is_wanted = self.tries > 0 && it.is_own;
+            let is_wanted = self.search.tries > 0 && it.is_own;
             (!is_wanted, it.is_far, it.floor_ms.max(now_ms), mix(it.lane))
         })
     }
 
     fn candidates(&self, at: Moment) -> impl Iterator<Item = Candidate> {
         let accepts_far = self.accepts_far(at);
-        let seen = (0..=u16::MAX).zip(&self.seen);
+        let seen = (0..=u16::MAX).zip(&self.search.seen);
         seen.filter_map(move |(lane, seen)| self.candidate(at, lane, seen, accepts_far))
     }
 
@@ -241,7 +244,8 @@ impl Engine {
         let floor_ms = self.floor_of(seen)?;
         let is_own = self.is_own(seen);
         // A lane that has timed out while this process waits is tried a little later.
-        let is_taken = seen.is_taken(at) || self.listed_at_ms < at.mono_ms && seen.is_taken(at.before(self.pause_ms));
+        let is_taken = seen.is_taken(at)
+            || self.search.listed_at_ms < at.mono_ms && seen.is_taken(at.before(self.search.pause_ms));
         if seen.is_stale || is_taken && !is_own {
             return None;
         }
@@ -288,14 +292,14 @@ impl Engine {
     /// Returns how far a lane is ahead of the clock, and how far it may be, if it is further than clocks within the skew explain: a lane
     /// that was created or recovered begins a horizon and a skew ahead, its holders raise it further, and this clock can be behind.
     fn far_of(&self, at: Moment, seen: &Seen) -> Option<(u64, u64)> {
-        let most_ms = self.longest_horizon_ms.saturating_add(self.config.max_skew_ms.saturating_mul(4));
+        let most_ms = self.search.longest_horizon_ms.saturating_add(self.config.max_skew_ms.saturating_mul(4));
         let lead_ms = self.floor_of(seen)?.saturating_sub(at.now_ms?);
         (lead_ms > most_ms).then_some((lead_ms, most_ms))
     }
 
     /// Returns whether all lanes are far ahead of the clock: this process's own clock is behind, or one was ahead.
     fn are_all_far(&self, at: Moment) -> bool {
-        let mut usable = self.seen.iter().filter(|seen| self.floor_of(seen).is_some());
+        let mut usable = self.search.seen.iter().filter(|seen| self.floor_of(seen).is_some());
         usable.all(|seen| self.far_of(at, seen).is_some())
     }
 
@@ -312,7 +316,7 @@ impl Engine {
             return None;
         }
         let are_all = self.are_all_far(at);
-        let usable = self.seen.iter().filter(|seen| self.floor_of(seen).is_some());
+        let usable = self.search.seen.iter().filter(|seen| self.floor_of(seen).is_some());
         let free = usable.filter(|seen| are_all || !seen.is_taken(at) || self.is_own(seen));
         // `None` of a single near lane is less than each lead.
         let (found_ms, most_ms) = free.map(|seen| self.far_of(at, seen)).min().flatten()?;
@@ -321,8 +325,11 @@ impl Engine {
 
     /// Returns when a lane can be taken, or when to list the lanes again.
     fn next_chance_ms(&self, at: Moment) -> u64 {
-        let chances = self.time_outs().map(|end| end.saturating_add(self.pause_ms));
-        chances.filter(|end| *end > at.mono_ms).min().map_or(self.look_at_ms, |end| end.min(self.look_at_ms))
+        let chances = self.time_outs().map(|end| end.saturating_add(self.search.pause_ms));
+        chances
+            .filter(|end| *end > at.mono_ms)
+            .min()
+            .map_or(self.search.look_at_ms, |end| end.min(self.search.look_at_ms))
     }
 
     /// Returns when the next lane can be taken at the earliest, if no process gives one back before.
@@ -332,7 +339,7 @@ impl Engine {
 
     /// Returns when each lane that is held can be taken, unless its holder renews it.
     fn time_outs(&self) -> impl Iterator<Item = u64> {
-        let watched = self.seen.iter().filter(|seen| !seen.is_stale);
+        let watched = self.search.seen.iter().filter(|seen| !seen.is_stale);
         watched.filter_map(|seen| Some(seen.since_ms.saturating_add(seen.held()?.horizon_ms)))
     }
 }

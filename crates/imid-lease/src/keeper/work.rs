@@ -87,6 +87,8 @@ struct Work<R, C> {
     creates_missing: bool,
     creation: Backoff,
     identity: Identity,
+    /// When the engine goes on, on the monotonic clock.
+    next_ms: u64,
     has_begun: bool,
 }
 
@@ -146,6 +148,7 @@ impl<R: Register, C: Clock> Work<R, C> {
             creates_missing: creates_missing || register_creates,
             creation: Backoff::default(),
             identity: Identity::default(),
+            next_ms: 0,
             has_begun: false,
         }
     }
@@ -224,6 +227,7 @@ impl<R: Register, C: Clock> Work<R, C> {
                 Action::Sleep { until_ms } => {
                     // Nobody waits for this thread now.
                     self.look_around(at, owner);
+                    self.next_ms = until_ms;
                     self.publish(owner);
                     self.told.tell();
                     return Some(until_ms);
@@ -384,7 +388,7 @@ impl<R: Register, C: Clock> Work<R, C> {
         shown.lost = lost;
         shown.last_error.clone_from(&self.store.last_error);
         published.stopped = engine.stopped().cloned();
-        published.next_ms = engine.next_ms();
+        published.next_ms = self.next_ms;
         published.next_time_out_ms = engine.next_time_out_ms();
         published.far_ahead = engine.far_ahead();
         published.start = if self.store.is_answered { Start::Answered } else { Start::Asking };
