@@ -36,6 +36,16 @@ sql_postgres() {
     # The packs are in a schema of their own, because other tests make tables of these names.
     "${psql[@]}" -c 'SET client_min_messages = warning; DROP SCHEMA IF EXISTS imid_mint CASCADE; CREATE SCHEMA imid_mint; SET search_path = imid_mint' \
       -f tables.sql -f mint.sql -f tables.sql -f install.sql -f mint.sql -f mint_test.sql -c 'DROP SCHEMA imid_mint CASCADE' "$IMID_POSTGRES_URL"
+    # The statements of the page adopt tables that have IDs.
+    { echo "SET client_min_messages = warning; DROP SCHEMA IF EXISTS imid_adopted CASCADE; CREATE SCHEMA imid_adopted; SET search_path = imid_adopted;"
+      cat mint.sql
+      echo "CREATE TABLE rooms (name text PRIMARY KEY); CREATE TABLE messages (id bytea PRIMARY KEY, room text);
+        INSERT INTO rooms VALUES ('room-42'), ('empty'); INSERT INTO messages SELECT imid_after(NULL, n), 'room-42' FROM generate_series(1, 9) AS n;"
+      sed -n '/^ALTER TABLE rooms/,/^```/{/^```/d;p}; /^UPDATE rooms SET last_id = imid_after/,/^```/{/^```/d;p}' ../../docs/STORES.md
+      echo "SELECT 1 / (count(*) = 2 AND bool_or(last_number = 10 AND last_id > (SELECT id FROM messages ORDER BY id DESC LIMIT 1) AND session_tag = 16549227)
+        AND bool_or(last_number = 0 AND last_id IS NULL))::integer FROM rooms; DROP SCHEMA imid_adopted CASCADE;"
+    } | "${psql[@]}" -o /dev/null "$IMID_POSTGRES_URL"
+    echo "ok: the statements of STORES adopt tables that have IDs"
     "${psql[@]}" -f rows.sql "$IMID_POSTGRES_URL" <"$folder/rows"
     python3 ../chat.py postgres "$folder/chat"
     # A dump is restored with an empty search_path.
