@@ -8,6 +8,21 @@ use std::time::Duration;
 use crate::wait::{Changes, lock};
 pub(crate) use imid_lease_protocol::backoff::{Backoff, FIRST_WAIT_MS};
 
+/// What the leases share that are waited for and closed together.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    /// Where all announce their changes.
+    pub(crate) changes: Changes,
+    /// A call has failed after the end of one of them. None makes another call, because each may take as long.
+    gives_up: Arc<AtomicBool>,
+}
+
+impl Group {
+    pub(crate) fn new() -> Self {
+        Self { changes: Changes::new(), gives_up: Arc::default() }
+    }
+}
+
 /// A thread, as its owner has it.
 ///
 /// Dropping it tells the thread to end and does not wait, because a call to a store may be in progress. The thread is not
@@ -26,8 +41,7 @@ struct Shared<S> {
     state: Mutex<S>,
     is_closing: AtomicBool,
     has_ended: AtomicBool,
-    /// The end, and what the thread announces.
-    changes: Changes,
+    group: Group,
     sleeper: Sleeper,
 }
 
@@ -62,7 +76,7 @@ impl<S: Send + 'static> Background<S> {
     /// Starts a thread. What `work` has captured is dropped before the thread counts as ended.
     #[cfg(test)]
     pub(crate) fn start(name: &str, state: S, work: impl FnOnce(&Owner<S>) + Send + 'static) -> std::io::Result<Self> {
-        let (background, owner) = Self::new(state, Changes::new());
+        let (background, owner) = Self::new(state, Group::new());
         // Nobody joins it: to drop the handle in a forked child would be wrong.
         std::thread::Builder::new().name(name.into()).spawn(move || work(&owner))?;
         Ok(background)
@@ -71,12 +85,12 @@ impl<S: Send + 'static> Background<S> {
 
 impl<S> Background<S> {
     /// Returns both ends of the work of a thread.
-    pub(crate) fn new(state: S, changes: Changes) -> (Self, Owner<S>) {
+    pub(crate) fn new(state: S, group: Group) -> (Self, Owner<S>) {
         let shared = Arc::new(Shared {
             state: Mutex::new(state),
             is_closing: AtomicBool::new(false),
             has_ended: AtomicBool::new(false),
-            changes,
+            group,
             sleeper: Sleeper::default(),
         });
         (Self { shared: Arc::clone(&shared) }, Owner(shared))
@@ -91,7 +105,7 @@ impl<S> Background<S> {
     /// Returns whether this process is a forked child of the one that started the thread.
     #[inline]
     pub(crate) fn is_forked(&self) -> bool {
-        self.shared.changes.is_forked()
+        self.shared.group.changes.is_forked()
     }
 
     /// Makes the thread look at this owner, immediately if it sleeps.
@@ -113,7 +127,7 @@ impl<S> Background<S> {
 
     /// Returns where the thread announces changes.
     pub(crate) fn changes(&self) -> &Changes {
-        &self.shared.changes
+        &self.shared.group.changes
     }
 
     /// Returns that the thread has ended, or that it is not in this process. A task can be forked while it waits.
@@ -138,6 +152,16 @@ impl<S> Owner<S> {
         self.0.is_closing.load(Ordering::Acquire)
     }
 
+    /// Notes that a call has failed after the end.
+    pub(crate) fn give_up(&self) {
+        self.0.group.gives_up.store(true, Ordering::Release);
+    }
+
+    /// Returns whether no other call must be made.
+    pub(crate) fn gives_up(&self) -> bool {
+        self.is_closing() && self.0.group.gives_up.load(Ordering::Acquire)
+    }
+
     /// Sleeps until the owner [wakes](Background::wake) the thread, or for this time.
     pub(crate) fn sleep(&self, time: Duration) {
         self.0.sleeper.sleep(time);
@@ -151,7 +175,7 @@ impl<S> Owner<S> {
 
     /// Makes all look again that wait for a change.
     pub(crate) fn announce(&self) {
-        self.0.changes.announce();
+        self.0.group.changes.announce();
     }
 }
 
@@ -180,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_wake_is_taken_once_and_ends_a_sleep() {
-        let (background, owner) = Background::new((), Changes::new());
+        let (background, owner) = Background::new((), Group::new());
         assert!(!owner.take_wake());
         background.wake();
         // A sleep that begins later ends too.
@@ -200,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_drop_tells_the_thread_to_end() {
-        let (background, owner) = Background::new((), Changes::new());
+        let (background, owner) = Background::new((), Group::new());
         assert!(!owner.is_closing());
         drop(background);
         assert!(owner.is_closing() && owner.take_wake());

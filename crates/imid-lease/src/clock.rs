@@ -7,18 +7,18 @@ use std::time::Duration;
 use imid::clock::{Clock, ClockError};
 
 use crate::engine::clock_judgement::{self, Known, Reading, time_of};
-use crate::options::TrustedClock;
+use crate::options::{LaneOptions, TrustedClock, millis};
 
 /// The value of `believed` until a time is believed.
 const UNKNOWN: i64 = i64::MIN;
 
 /// A clock whose jumps are not followed. Clones share what is known of the time.
 ///
-/// A generator asks once for each new reading whether it is the time ([`Clock::accepts`]). A reading is accepted at
-/// once if it is not before the last believed time, and would have been accepted then. [`Known::read`] decides about
-/// the others.
+/// A generator asks once for each new reading whether it is the time ([`Clock::accepts`]).
+// A reading is accepted immediately if it is not before the last believed time, and would have been accepted then. `Known::read` decides
+// about the others.
 #[derive(Debug, Clone)]
-pub(crate) struct BelievedClock<C> {
+pub struct BelievedClock<C> {
     clock: C,
     belief: Arc<Belief>,
 }
@@ -38,12 +38,21 @@ struct Belief {
 
 impl<C> BelievedClock<C> {
     /// Returns the clock of the application.
-    pub(crate) const fn application(&self) -> &C {
+    pub const fn application(&self) -> &C {
         &self.clock
     }
 }
 
 impl<C: Clock> BelievedClock<C> {
+    /// Returns the clock of the options, as far as it is believed: a step of more than [`max_skew`](LaneOptions::max_skew) is not followed.
+    pub fn of<const STRIPES: usize>(options: &LaneOptions<C, STRIPES>) -> Self
+    where
+        C: Clone,
+    {
+        let LaneOptions { clock, settings } = options;
+        Self::new(clock.clone(), millis(settings.max_skew), settings.trusted)
+    }
+
     pub(crate) fn new(clock: C, max_skew_ms: u64, trusted: Option<TrustedClock>) -> Self {
         let belief = Belief {
             near_from_ms: AtomicU64::new(u64::MAX),
@@ -57,14 +66,16 @@ impl<C: Clock> BelievedClock<C> {
     }
 
     /// Returns the time that is believed now; `None` if there is none.
-    pub(crate) fn believed_ms(&self) -> Option<u64> {
+    pub fn believed_ms(&self) -> Option<u64> {
         self.judge(self.clock.refresh().ok())
     }
 
     /// Returns the reading of the application's clock if it is believed, or else the time that is.
-    #[cfg(any(test, feature = "worker-ids"))]
+    ///
+    /// # Errors
+    /// The clock has no usable time, and none is believed.
     #[inline]
-    pub(crate) fn judged_ms(&self) -> Result<u64, ClockError> {
+    pub fn judged_ms(&self) -> Result<u64, ClockError> {
         match self.clock.now_ms() {
             Ok(now) if self.accepts(now) => Ok(now),
             now => self.judge(now.ok()).map_or(now, Ok),
@@ -191,7 +202,7 @@ fn system_ms() -> u64 {
     use std::time::Instant;
 
     static ORIGIN: OnceLock<Instant> = OnceLock::new();
-    crate::options::millis(ORIGIN.get_or_init(Instant::now).elapsed())
+    millis(ORIGIN.get_or_init(Instant::now).elapsed())
 }
 
 /// Returns how long it takes until a monotonic time; at least a millisecond, so that no one tries again without a pause.

@@ -17,16 +17,17 @@ use imid::fork::Process;
 use imid::generator::{Batch, GenerateError, Generator, Lane, ObserveError, Stats};
 use imid::{MessageId, SessionTag};
 
+use crate::background::Group;
 use crate::clock::{BelievedClock, until};
 use crate::engine::{Grant, MIN_GAP_MS};
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
-use crate::keeper::{Keeper, Lease, Tenant};
+use crate::keeper::{Keeper, Terms};
+use crate::minter::Minter;
 use crate::options::{LaneOptions, Settings, millis};
 use crate::register::{FileRegister, Register};
 use crate::space::Space;
 use crate::state::Status;
 use crate::telemetry;
-use crate::wait::Changes;
 
 /// How long a file can take: the lane of a killed process is free immediately, because it has the same name.
 const FILE_PATIENCE: Duration = Duration::from_secs(15);
@@ -190,8 +191,9 @@ where
         });
         let config = settings.config(space.clone(), name);
         let creates_missing = settings.create_missing;
-        let lease = Lease { config, creates_missing, tenant: Box::new(LaneTenant(Arc::clone(&inner))) };
-        let keeper = Keeper::start(register, clock, lease, &Changes::new()).map_err(OpenKind::Thread)?;
+        let minter = Box::new(LaneMinter(Arc::clone(&inner)));
+        let keeper = Keeper::start(register, clock, Terms { config, creates_missing }, minter, &Group::new());
+        let keeper = keeper.map_err(OpenKind::Thread)?;
         let close: Arc<dyn Close> = Arc::clone(&inner) as _;
         let close_on_drop = CloseOnDrop { close: AssertUnwindSafe(close), process: Process::current() };
         Ok(Self { _close_on_drop: close_on_drop, inner, keeper, space })
@@ -669,9 +671,9 @@ fn build<C: Clock + Clone, const STRIPES: usize>(
 }
 
 /// The part of a generator that the keeper drives.
-struct LaneTenant<C, const STRIPES: usize>(Arc<Inner<C, STRIPES>>);
+struct LaneMinter<C, const STRIPES: usize>(Arc<Inner<C, STRIPES>>);
 
-impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Tenant for LaneTenant<C, STRIPES> {
+impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Minter for LaneMinter<C, STRIPES> {
     fn used_until_ms(&self) -> u64 {
         let Some(granted) = self.0.last() else { return 0 };
         // The last stamp is not after the clock, or as far ahead of it as its lead.

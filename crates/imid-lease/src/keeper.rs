@@ -8,41 +8,25 @@ use std::time::Duration;
 
 use imid::clock::Clock;
 
-use crate::background::{Background, Owner};
+use crate::background::{Background, Group, Owner};
 use crate::clock::BelievedClock;
-use crate::engine::{Config, Grant, Phase};
+use crate::engine::{Config, Phase};
 use crate::error::{OpenError, OpenKind};
+use crate::minter::Minter;
 use crate::register::Register;
 use crate::space::Space;
 use crate::state::State;
 use crate::wait::Changes;
 use work::Kept;
 
-/// Mints under the grants of a lease. All calls come from the keeper's thread.
-pub(crate) trait Tenant: Send {
-    /// Returns the first Unix millisecond after the last stamp of the running generator; 0 if there is none.
-    fn used_until_ms(&self) -> u64;
-
-    /// Starts to mint under a grant. The generator before is sealed.
-    fn start(&mut self, grant: Grant);
-
-    /// Raises the ceiling of the running generator.
-    fn raise(&mut self, ceiling_ms: u64);
-
-    /// Ends the running generator permanently, and returns the first Unix millisecond after each stamp that it has minted
-    /// or that a call under way will return; 0 if there is none. Called again it returns the same.
-    fn seal(&mut self) -> u64;
-}
-
 /// What the thread sees of its keeper.
 type KeeperOwner = Owner<State>;
 
-/// What a keeper keeps.
-pub(crate) struct Lease {
+/// What a lease is for.
+pub(crate) struct Terms {
     pub(crate) config: Config,
     /// The space is created first, if there is none.
     pub(crate) creates_missing: bool,
-    pub(crate) tenant: Box<dyn Tenant>,
 }
 
 /// The keeper of one lease, with its own register.
@@ -56,28 +40,29 @@ pub(crate) struct Keeper {
 }
 
 impl Keeper {
-    /// Starts the thread, which looks for a lane of the space immediately. Several keepers can announce their changes at one place.
+    /// Starts the thread, which looks for a lane of the space immediately. Its group announces its changes.
     pub(crate) fn start<R, C>(
         register: R,
         clock: BelievedClock<C>,
-        lease: Lease,
-        changes: &Changes,
+        terms: Terms,
+        minter: Box<dyn Minter>,
+        group: &Group,
     ) -> std::io::Result<Self>
     where
         R: Register + 'static,
         C: Clock + Send + Sync + 'static,
     {
-        let (keeper, owner) = Self::new(State::new(&lease.config, register.promise()), changes);
-        let kept = Kept::new(register, clock, lease, owner);
+        let (keeper, owner) = Self::new(State::new(&terms.config, register.promise()), group);
+        let kept = Kept::new(register, clock, terms, minter, owner);
         // Nobody joins it: to drop the handle in a forked child would be wrong.
         std::thread::Builder::new().name("imid-lease".into()).spawn(move || kept.run())?;
         Ok(keeper)
     }
 
     /// Returns a keeper without a thread, and what the thread would have.
-    pub(crate) fn new(state: State, changes: &Changes) -> (Self, KeeperOwner) {
+    pub(crate) fn new(state: State, group: &Group) -> (Self, KeeperOwner) {
         let in_child = state.stopped();
-        let (background, owner) = Background::new(state, changes.clone());
+        let (background, owner) = Background::new(state, group.clone());
         (Self { background, in_child }, owner)
     }
 
@@ -107,7 +92,6 @@ impl Keeper {
     }
 
     /// Returns whether the lease has a lane, or what is left of one.
-    #[cfg(feature = "worker-ids")]
     pub(crate) fn has_lane(&self) -> bool {
         matches!(self.state().status.phase, Phase::Holding | Phase::Lost)
     }

@@ -110,6 +110,8 @@ pub mod telemetry;
 
 mod keeper;
 
+pub mod minter;
+
 mod generator;
 
 #[cfg(feature = "worker-ids")]

@@ -9,64 +9,6 @@ use crate::engine::Config;
 use crate::record::{Name, RecordError};
 use crate::space::{Space, SpaceError};
 
-/// The setters that [`LaneOptions`] and those of worker IDs share. The first argument is the word for
-/// what is leased. The others are sentences in which the two differ.
-macro_rules! shared_setters {
-    (
-        $leased:literal,
-        space: $space:literal,
-        holder: $holder:literal,
-        horizon: $horizon:literal,
-        max_skew: $max_skew:literal $(,)?
-    ) => {
-        #[doc = $space]
-        pub fn space(mut self, name: impl Into<String>) -> Self {
-            self.settings.space = name.into();
-            self
-        }
-
-        #[doc = concat!("Sets the name under which this process holds its ", $leased, ". Default: the process ID and a random")]
-        #[doc = concat!("number. ", $holder)]
-        ///
-        #[doc = concat!("A process that starts can take a ", $leased, " of the same name immediately, without waiting for the")]
-        /// horizon. The name should therefore stay the same across restarts, and be unique among live processes. If two share it,
-        #[doc = concat!("one of them loses its ", $leased, ", and no ID is duplicated.")]
-        pub fn holder(mut self, name: impl Into<String>) -> Self {
-            self.settings.holder = Some(name.into());
-            self
-        }
-
-        /// Sets how far ahead of use the ceiling is written. Default: 10 s, at most 24 h. If the register is unreachable, minting
-        /// continues for three quarters of this time.
-        ///
-        #[doc = $horizon]
-        /// There is one write per quarter of it. After a crash, the next IDs can be ahead of the clock by up to this time.
-        ///
-        #[doc = concat!("It is also the timeout: others may take the ", $leased, " once its record has stayed unchanged for this")]
-        /// time, by which its holder can no longer mint.
-        pub fn horizon(mut self, horizon: Duration) -> Self {
-            self.settings.horizon = horizon;
-            self
-        }
-
-        /// Names the clock to trust if this process's and the store's differ by more than [`max_skew`](Self::max_skew) at the start.
-        /// By default that is an error ([`OpenError::is_clock`](crate::OpenError::is_clock)) that says by how much, until they agree.
-        pub fn trust(mut self, clock: crate::TrustedClock) -> Self {
-            self.settings.trusted = Some(clock);
-            self
-        }
-
-        /// Sets the largest clock error that is tolerated: a step, or a difference from the store's time. Default: 5 s.
-        #[doc = $max_skew]
-        pub fn max_skew(mut self, skew: Duration) -> Self {
-            self.settings.max_skew = skew;
-            self
-        }
-    };
-}
-#[cfg(feature = "worker-ids")]
-pub(crate) use shared_setters;
-
 /// Settings of a [`LeasedGenerator`](crate::LeasedGenerator). Every process that uses one register has the same space.
 ///
 /// ```
@@ -178,13 +120,47 @@ impl<C, const STRIPES: usize> LaneOptions<C, STRIPES> {
         self
     }
 
-    shared_setters! {
-        "lane",
-        space: "Sets the name of the space. Default: `lanes`. Generators of different spaces can mint equal IDs.",
-        holder: "The name has 1 to 64 of the characters `A-Z`, `a-z`, `0-9`, `-`, `_`, `.` and `:`.",
-        horizon: "It must be greater than [`max_skew`](Self::max_skew) and [`max_lead`](Self::max_lead) together, and at least \
-                  twice `max_lead`.",
-        max_skew: "It is also how far ahead of the clock an observed ID may be.",
+    /// Sets the name of the space. Default: `lanes`. Generators of different spaces can mint equal IDs.
+    pub fn space(mut self, name: impl Into<String>) -> Self {
+        self.settings.space = name.into();
+        self
+    }
+
+    /// Sets the name under which this process holds its lane. Default: the process ID and a random number. The name has 1 to 64 of the
+    /// characters `A-Z`, `a-z`, `0-9`, `-`, `_`, `.` and `:`.
+    ///
+    /// A process that starts can take a lane of the same name immediately, without waiting for the horizon. The name should therefore stay
+    /// the same across restarts, and be unique among live processes. If two share it, one of them loses its lane, and no ID is duplicated.
+    pub fn holder(mut self, name: impl Into<String>) -> Self {
+        self.settings.holder = Some(name.into());
+        self
+    }
+
+    /// Sets how far ahead of use the ceiling is written. Default: 10 s, at most 24 h. If the register is unreachable, minting continues
+    /// for three quarters of this time.
+    ///
+    /// It must be greater than [`max_skew`](Self::max_skew) and [`max_lead`](Self::max_lead) together, and at least twice `max_lead`.
+    /// There is one write per quarter of it. After a crash, the next IDs can be ahead of the clock by up to this time.
+    ///
+    /// It is also the timeout: others may take the lane once its record has stayed unchanged for this time, by which its holder can no
+    /// longer mint.
+    pub fn horizon(mut self, horizon: Duration) -> Self {
+        self.settings.horizon = horizon;
+        self
+    }
+
+    /// Names the clock to trust if this process's and the store's differ by more than [`max_skew`](Self::max_skew) at the start.
+    /// By default that is an error ([`OpenError::is_clock`](crate::OpenError::is_clock)) that says by how much, until they agree.
+    pub fn trust(mut self, clock: TrustedClock) -> Self {
+        self.settings.trusted = Some(clock);
+        self
+    }
+
+    /// Sets the largest clock error that is tolerated: a step, or a difference from the store's time. Default: 5 s. It is also how far
+    /// ahead of the clock an observed ID may be.
+    pub fn max_skew(mut self, skew: Duration) -> Self {
+        self.settings.max_skew = skew;
+        self
     }
 }
 
@@ -248,9 +224,9 @@ pub(crate) enum OptionsKind {
     #[error("expected a horizon of at most 24 h, found {found:?}")]
     Long { found: Duration },
     #[error(transparent)]
-    Space(SpaceError),
+    Space(#[from] SpaceError),
     #[error(transparent)]
-    Name(RecordError),
+    Name(#[from] RecordError),
     #[error("the system has no random numbers")]
     Random,
 }

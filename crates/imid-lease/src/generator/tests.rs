@@ -25,7 +25,7 @@ fn grant(lane: u16, floor_ms: u64) -> Grant {
 }
 
 /// A generator without a lane, at the time `T`.
-fn tenant() -> (LaneTenant<Standing, 1>, Standing) {
+fn minter() -> (LaneMinter<Standing, 1>, Standing) {
     SCRIPTED_MS.set(Some(1_000));
     let (manual, settings, lane_bits) = (Arc::new(ManualClock::new(T)), LaneOptions::new().settings, 4);
     let clock = BelievedClock::new(Arc::clone(&manual), millis(settings.max_skew), settings.trusted);
@@ -40,54 +40,54 @@ fn tenant() -> (LaneTenant<Standing, 1>, Standing) {
         settings,
         lane_bits,
     };
-    (LaneTenant(Arc::new(inner)), manual)
+    (LaneMinter(Arc::new(inner)), manual)
 }
 
-fn last(tenant: &LaneTenant<Standing, 1>) -> &Generator<BelievedClock<Standing>, 1> {
-    &tenant.0.last().unwrap().generator
+fn last(minter: &LaneMinter<Standing, 1>) -> &Generator<BelievedClock<Standing>, 1> {
+    &minter.0.last().unwrap().generator
 }
 
 #[test]
 fn the_generator_of_the_last_lane_mints_however_many_were_lost() {
-    let (mut tenant, manual) = tenant();
+    let (mut minter, manual) = minter();
     let mut former = Vec::new();
     for lane in (0..1_000).map(|number| number % 16) {
         manual.advance(Duration::from_millis(1));
-        tenant.seal();
-        tenant.start(grant(lane, 0));
-        let id = last(&tenant).generate(room()).unwrap();
+        minter.seal();
+        minter.start(grant(lane, 0));
+        let id = last(&minter).generate(room()).unwrap();
         assert_eq!((id.spin() >> 8, id.timestamp_ms() > T), (lane, true));
         assert!(former.last().is_none_or(|former| *former < id));
         former.push(id);
     }
-    let inner = &tenant.0;
+    let inner = &minter.0;
     assert!(!inner.is_last(&inner.before) && !inner.is_last(inner.first.get().unwrap()));
     assert!(inner.is_last(inner.last().unwrap()) && !inner.is_last(inner.place(998).get().unwrap()));
 }
 
 #[test]
 fn the_end_of_the_stamps_is_known_while_they_are_ahead_of_the_clock() {
-    let (mut tenant, _) = tenant();
-    assert_eq!(tenant.used_until_ms(), 0);
-    tenant.start(grant(1, 0));
-    assert_eq!(tenant.used_until_ms(), 0);
-    last(&tenant).generate(room()).unwrap();
-    assert_eq!(tenant.used_until_ms(), 0, "the clock says it");
-    last(&tenant).raise_floor_ms(T + 20_000);
-    let next = last(&tenant).generate(room()).unwrap().timestamp_ms();
-    assert!((T + 20_000..T + 20_020).contains(&next) && tenant.used_until_ms() == next + 1, "{next}");
+    let (mut minter, _) = minter();
+    assert_eq!(minter.used_until_ms(), 0);
+    minter.start(grant(1, 0));
+    assert_eq!(minter.used_until_ms(), 0);
+    last(&minter).generate(room()).unwrap();
+    assert_eq!(minter.used_until_ms(), 0, "the clock says it");
+    last(&minter).raise_floor_ms(T + 20_000);
+    let next = last(&minter).generate(room()).unwrap().timestamp_ms();
+    assert!((T + 20_000..T + 20_020).contains(&next) && minter.used_until_ms() == next + 1, "{next}");
 }
 
 #[test]
 fn the_end_of_a_sealed_generator_is_after_its_last_stamp() {
-    let (mut tenant, _) = tenant();
-    assert_eq!(tenant.seal(), 0);
-    tenant.start(grant(1, 0));
-    last(&tenant).generate(room()).unwrap();
+    let (mut minter, _) = minter();
+    assert_eq!(minter.seal(), 0);
+    minter.start(grant(1, 0));
+    last(&minter).generate(room()).unwrap();
     for _ in 0..2 {
-        assert_eq!(tenant.seal(), T + 1);
+        assert_eq!(minter.seal(), T + 1);
     }
-    assert!(last(&tenant).generate(room()).unwrap_err().is_closed());
+    assert!(last(&minter).generate(room()).unwrap_err().is_closed());
 }
 
 #[test]
@@ -98,14 +98,14 @@ fn a_lane_starts_at_the_time_or_at_its_floor_and_after_what_was_observed() {
         (Some(T + 300), 0, T + 301..=T + 50_000),
         (Some(T + 300), T + 50_000, T + 50_000..=T + 50_000),
     ] {
-        let (mut tenant, manual) = tenant();
+        let (mut minter, manual) = minter();
         if let Some(observed_ms) = observed_ms {
-            tenant.0.before.generator.observe(MessageId::last_at(observed_ms).unwrap()).unwrap();
+            minter.0.before.generator.observe(MessageId::last_at(observed_ms).unwrap()).unwrap();
         }
-        tenant.start(grant(1, floor_ms));
+        minter.start(grant(1, floor_ms));
         // The first reading of the new generator is an earlier one.
         manual.set(T - 500);
-        let minted_ms = last(&tenant).generate(room()).unwrap().timestamp_ms();
+        let minted_ms = last(&minter).generate(room()).unwrap().timestamp_ms();
         assert!(expected.contains(&minted_ms), "{observed_ms:?} {floor_ms}: {minted_ms}");
     }
 }
@@ -114,40 +114,40 @@ fn a_lane_starts_at_the_time_or_at_its_floor_and_after_what_was_observed() {
 fn the_next_lane_starts_after_the_last_id_while_the_time_is_ahead_of_the_clock() {
     // Each generator begins a little later, by chance.
     for _ in 0..200 {
-        let (mut tenant, _) = tenant();
-        tenant.start(grant(5, 0));
-        last(&tenant).observe(MessageId::last_at(T + 300).unwrap()).unwrap();
-        let before = last(&tenant).generate(room()).unwrap();
-        let end_ms = tenant.seal();
+        let (mut minter, _) = minter();
+        minter.start(grant(5, 0));
+        last(&minter).observe(MessageId::last_at(T + 300).unwrap()).unwrap();
+        let before = last(&minter).generate(room()).unwrap();
+        let end_ms = minter.seal();
         // A lesser lane sorts before it in the same millisecond.
-        tenant.start(grant(1, end_ms));
-        let after = last(&tenant).generate(room()).unwrap();
+        minter.start(grant(1, end_ms));
+        let after = last(&minter).generate(room()).unwrap();
         assert!(before.timestamp_ms() > T + 300 && before < after, "{before:?} {after:?}");
     }
 }
 
 #[test]
 fn a_generator_that_is_closed_starts_sealed() {
-    let (mut tenant, _) = tenant();
-    tenant.0.close();
-    tenant.start(grant(1, 0));
-    assert!(last(&tenant).generate(room()).unwrap_err().is_closed());
+    let (mut minter, _) = minter();
+    minter.0.close();
+    minter.start(grant(1, 0));
+    assert!(last(&minter).generate(room()).unwrap_err().is_closed());
 }
 
 /// A generator whose keeper has no thread, with a lane up to [`CEILING_MS`].
-fn leased() -> (LeasedGenerator<Standing>, LaneTenant<Standing, 1>, Owner<State>) {
-    let (mut tenant, _) = tenant();
-    tenant.start(grant(1, 0));
+fn leased() -> (LeasedGenerator<Standing>, LaneMinter<Standing, 1>, Owner<State>) {
+    let (mut minter, _) = minter();
+    minter.start(grant(1, 0));
     let (space, name) = (Space::lanes(4).unwrap(), Name::parse("a").unwrap());
     let (horizon_ms, max_skew_ms) = (600_000, 1_000);
     let config = Config { space: space.clone(), name, horizon_ms, max_skew_ms, any_lead: false };
     let mut state = State::new(&config, Promise::Strong);
     (state.status.phase, state.start, state.status.ceiling_ms) = (Phase::Holding, Start::Answered, Some(CEILING_MS));
-    let (keeper, owner) = Keeper::new(state, &Changes::new());
-    let inner = Arc::clone(&tenant.0);
+    let (keeper, owner) = Keeper::new(state, &Group::new());
+    let inner = Arc::clone(&minter.0);
     let close: Arc<dyn Close> = inner.clone();
     let close_on_drop = CloseOnDrop { close: AssertUnwindSafe(close), process: Process::current() };
-    (LeasedGenerator { _close_on_drop: close_on_drop, inner, keeper, space }, tenant, owner)
+    (LeasedGenerator { _close_on_drop: close_on_drop, inner, keeper, space }, minter, owner)
 }
 
 #[test]

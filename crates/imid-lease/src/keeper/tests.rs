@@ -7,7 +7,7 @@ use imid::clock::ClockError;
 
 use super::*;
 use crate::clock::{SCRIPTED_MS, monotonic_ms};
-use crate::engine::Stopped;
+use crate::engine::{Grant, Stopped};
 use crate::options::TrustedClock;
 use crate::record::{LaneRecord, Name};
 use crate::register::{MemoryRegister, Promise, RegisterError};
@@ -101,9 +101,9 @@ impl Register for ScriptedRegister {
 }
 
 /// A generator that has minted nothing.
-struct ScriptedTenant(Arc<Script>);
+struct ScriptedMinter(Arc<Script>);
 
-impl Tenant for ScriptedTenant {
+impl Minter for ScriptedMinter {
     fn used_until_ms(&self) -> u64 {
         0
     }
@@ -146,11 +146,11 @@ impl Stage {
             max_skew_ms: SKEW_MS,
             any_lead: false,
         };
-        let (keeper, owner) = Keeper::new(State::new(&config, Promise::Strong), &Changes::new());
-        let lease = Lease { config, creates_missing: false, tenant: Box::new(ScriptedTenant(Arc::clone(&script))) };
+        let (keeper, owner) = Keeper::new(State::new(&config, Promise::Strong), &Group::new());
+        let (terms, minter) = (Terms { config, creates_missing: false }, Box::new(ScriptedMinter(Arc::clone(&script))));
         let register = ScriptedRegister(memory.clone(), Arc::clone(&script));
         let clock = BelievedClock::new(ScriptedClock(Arc::clone(&script)), SKEW_MS, trusted);
-        let kept = Kept::new(register, clock, lease, owner);
+        let kept = Kept::new(register, clock, terms, minter, owner);
         Self { script, memory: memory.clone(), keeper, kept }
     }
 

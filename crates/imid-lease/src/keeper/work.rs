@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use imid::clock::Clock;
 
-use super::{KeeperOwner, Lease, Tenant};
+use super::{KeeperOwner, Terms};
 use crate::admin::describe_missing;
 use crate::background::{Backoff, FIRST_WAIT_MS, LONGEST_WAIT_MS};
 use crate::clock::{BelievedClock, monotonic_ms};
 use crate::engine::{self, Action, Engine, Listing, Moment, Outcome, Phase, Reply, Silence, Stopped};
 use crate::identity::Identity;
+use crate::minter::Minter;
 use crate::register::{Register, RegisterError, call_for};
 use crate::space::Space;
 use crate::state::Start;
@@ -30,8 +31,6 @@ struct Store<R> {
     last_error: Option<String>,
     is_answered: bool,
     is_refused: bool,
-    /// A call has failed while the thread ends. No other one is made, because each may take as long.
-    gives_up: bool,
 }
 
 impl<R: Register> Store<R> {
@@ -43,7 +42,7 @@ impl<R: Register> Store<R> {
         key: &str,
         call: impl FnOnce(&mut R) -> Result<T, RegisterError>,
     ) -> Result<T, Silence> {
-        if self.gives_up {
+        if owner.gives_up() {
             return Err(Silence);
         }
         // A register can be the application's. A call that panics has no answer, and the lease goes on.
@@ -61,7 +60,9 @@ impl<R: Register> Store<R> {
 
     /// Remembers whether a call was answered, or its error and whether that is final.
     fn note(&mut self, owner: &KeeperOwner, error: Option<(String, bool)>) {
-        self.gives_up = error.is_some() && owner.is_closing();
+        if error.is_some() && owner.is_closing() {
+            owner.give_up();
+        }
         self.is_answered |= error.is_none();
         self.is_refused = error.as_ref().is_some_and(|(_, is_permanent)| *is_permanent);
         self.last_error = error.map(|(text, _)| text);
@@ -74,7 +75,7 @@ struct Work<R, C> {
     store: Store<R>,
     clock: BelievedClock<C>,
     engine: Engine,
-    tenant: Box<dyn Tenant>,
+    minter: Box<dyn Minter>,
     told: telemetry::Told,
     /// When to ask the store for its time; `None` if it has none.
     ask_time_at_ms: Option<u64>,
@@ -99,8 +100,14 @@ pub(super) struct Kept<R, C> {
 }
 
 impl<R: Register, C: Clock> Kept<R, C> {
-    pub(super) fn new(register: R, clock: BelievedClock<C>, lease: Lease, owner: KeeperOwner) -> Self {
-        Self { work: Work::new(register, clock, lease), owner }
+    pub(super) fn new(
+        register: R,
+        clock: BelievedClock<C>,
+        terms: Terms,
+        minter: Box<dyn Minter>,
+        owner: KeeperOwner,
+    ) -> Self {
+        Self { work: Work::new(register, clock, terms, minter), owner }
     }
 
     /// What the thread does, until the lease has ended.
@@ -131,16 +138,16 @@ impl<R: Register, C: Clock> Kept<R, C> {
 }
 
 impl<R: Register, C: Clock> Work<R, C> {
-    fn new(register: R, clock: BelievedClock<C>, lease: Lease) -> Self {
-        let Lease { config, creates_missing, tenant } = lease;
+    fn new(register: R, clock: BelievedClock<C>, terms: Terms, minter: Box<dyn Minter>) -> Self {
+        let Terms { config, creates_missing } = terms;
         let register_creates = register.creates_missing_spaces();
         Self {
-            store: Store { register, last_error: None, is_answered: false, is_refused: false, gives_up: false },
+            store: Store { register, last_error: None, is_answered: false, is_refused: false },
             clock,
             space: config.space.clone(),
             told: telemetry::Told::new(&config),
             engine: Engine::new(config),
-            tenant,
+            minter,
             ask_time_at_ms: Some(0),
             knows_store_time: false,
             store_ahead_ms: None,
@@ -259,21 +266,21 @@ impl<R: Register, C: Clock> Work<R, C> {
                     // Published first, so that a call that finds a sealed generator knows whether another one will
                     // come.
                     self.publish(owner);
-                    let end_ms = self.tenant.seal();
+                    let end_ms = self.minter.seal();
                     if self.engine.grant().is_some() {
                         self.told.sealed(end_ms);
                     }
                     Reply::Sealed { end_ms }
                 }
                 Action::Start(grant) => {
-                    self.tenant.start(grant);
+                    self.minter.start(grant);
                     self.told.granted(grant);
                     self.publish(owner);
                     self.told.tell();
                     continue;
                 }
                 Action::Raise { ceiling_ms } => {
-                    self.tenant.raise(ceiling_ms);
+                    self.minter.raise(ceiling_ms);
                     self.publish(owner);
                     self.told.tell();
                     continue;
@@ -301,7 +308,7 @@ impl<R: Register, C: Clock> Work<R, C> {
     }
 
     fn moment(&self) -> Moment {
-        Moment { mono_ms: monotonic_ms(), now_ms: self.clock.believed_ms(), used_until_ms: self.tenant.used_until_ms() }
+        Moment { mono_ms: monotonic_ms(), now_ms: self.clock.believed_ms(), used_until_ms: self.minter.used_until_ms() }
     }
 
     /// Looks at what the status shows and no engine needs, if the store answers.
@@ -337,7 +344,7 @@ impl<R: Register, C: Clock> Work<R, C> {
     /// Asks the store for its time, if it is due.
     fn ask_time(&mut self) {
         let before_ms = monotonic_ms();
-        if self.store.gives_up || self.ask_time_at_ms.is_none_or(|at| at > before_ms) {
+        if self.ask_time_at_ms.is_none_or(|at| at > before_ms) {
             return;
         }
         self.ask_time_at_ms = Some(before_ms + STORE_TIME_MS);
@@ -370,7 +377,7 @@ impl<R: Register, C: Clock> Work<R, C> {
             let lane = engine.grant().map(|grant| grant.lane);
             self.told.state(lane, engine.counts().0, &promise, engine.stopped());
         }
-        let used_until_ms = self.tenant.used_until_ms();
+        let used_until_ms = self.minter.used_until_ms();
         let mut published = owner.state();
         let before = published.clone();
         let (lost, renewals) = engine.counts();

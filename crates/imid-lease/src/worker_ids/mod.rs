@@ -13,15 +13,11 @@ use imid_snowflake::{GenerateError, Generator, NodeSource, Preset, Snowflake, Sp
 
 pub use options::WorkerOptions;
 
-use crate::clock::{BelievedClock, until};
-use crate::engine::Grant;
-use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
-use crate::keeper::{Keeper, Lease, Tenant};
-use crate::options::millis;
+use crate::error::{LeaseError, OpenError};
+use crate::minter::{BelievedClock, Grant, Leases, Minter, Numbers};
 use crate::register::{Register, RegisterError};
-use crate::space::Space;
 use crate::state::Status;
-use crate::wait::Changes;
+use options::{MAX_BITS, describe};
 use table::Table;
 
 /// How often a call that waits looks for a worker ID that can mint.
@@ -70,10 +66,7 @@ struct Inner<C> {
     preset: Preset,
     clock: BelievedClock<Arc<C>>,
     table: Arc<Table>,
-    /// Of each worker ID, with its own register. All announce at one place.
-    keepers: Vec<Keeper>,
-    changes: Changes,
-    space: Space,
+    leases: Leases,
 }
 
 impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
@@ -96,23 +89,22 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     /// # Errors
     /// The options contradict each other, `register` returns an error, or a thread cannot be started.
     pub fn open<R: Register + 'static>(
-        mut register: impl FnMut() -> Result<R, RegisterError>,
+        register: impl FnMut() -> Result<R, RegisterError>,
         options: WorkerOptions<C>,
     ) -> Result<Self, OpenError> {
-        let (space, names) = options.check()?;
-        let WorkerOptions { preset, clock, settings, .. } = options;
-        let clock = BelievedClock::new(Arc::new(clock), millis(settings.max_skew), settings.trusted);
-        let table = Arc::new(Table::new(preset.layout(), space.bits(), names.len()));
-        let changes = Changes::new();
-        let start = |(index, name)| {
-            let worker = Worker { table: Arc::clone(&table), index };
-            let config = settings.config(space.clone(), name);
-            let lease = Lease { config, creates_missing: true, tenant: Box::new(worker) };
-            let keeper = Keeper::start(register()?, clock.clone(), lease, &changes).map_err(OpenKind::Thread)?;
-            Ok::<_, OpenError>(keeper)
-        };
-        let keepers = names.into_iter().enumerate().map(start).collect::<Result<_, _>>()?;
-        Ok(Self(Arc::new(Inner { preset, clock, table, keepers, changes, space })))
+        let WorkerOptions { preset, spares, clock, options } = options;
+        let options = options.clock(Arc::new(clock));
+        let layout = preset.layout();
+        let bits = layout.node_bits().min(MAX_BITS);
+        let clock = BelievedClock::of(&options);
+        let table = Arc::new(Table::new(layout, bits, usize::from(spares) + 1));
+        let workers = (0..=spares).map(|index| {
+            let worker = Worker { table: Arc::clone(&table), index: index.into() };
+            Box::new(worker) as Box<dyn Minter>
+        });
+        let numbers = Numbers { space: "workers", layout: &describe(layout), bits };
+        let leases = Leases::start(numbers, &options, &clock, workers, register)?;
+        Ok(Self(Arc::new(Inner { preset, clock, table, leases })))
     }
 
     /// Waits until this process has its first worker ID, for at most this time. Spare ones may come later.
@@ -120,8 +112,7 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     /// # Errors
     /// As for [`LeasedGenerator::wait_until_open`](crate::LeasedGenerator::wait_until_open).
     pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
-        let opened = self.0.changes.wait(timeout, || self.0.opened());
-        opened.unwrap_or_else(|| Err(self.0.keepers[0].state().why_not_open(&self.0.space, timeout)))
+        self.0.leases.wait_until_open(timeout)
     }
 
     /// Does what [`wait_until_open`](Self::wait_until_open) does in a task of any async runtime, without a time limit: the caller has
@@ -130,7 +121,7 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     /// # Errors
     /// As for [`wait_until_open`](Self::wait_until_open).
     pub async fn wait_until_open_async(&self) -> Result<(), OpenError> {
-        self.0.changes.wait_async(|| self.0.opened()).await
+        self.0.leases.wait_until_open_async().await
     }
 
     /// Returns a generator with the preset and its own worker ID. It takes others from here when it needs one.
@@ -144,18 +135,17 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     pub fn generator(&self) -> Result<LeasedSnowflakes<C>, LeaseError> {
         let clock = WorkerClock(self.0.clock.clone());
         let now_ms = clock.now_ms().unwrap_or(0);
-        let Some(spare) = self.take(now_ms) else { return Err(self.refusal()) };
+        let Some(spare) = self.take(now_ms) else { return Err(self.0.leases.refusal()) };
         let builder =
             Generator::builder(self.0.preset).node(spare.node).floor_ms(spare.used_until_ms.saturating_add(1));
         // Leased worker IDs have at most the bits of the layout's node, so this is not an error.
-        let generator = builder.spares(self.clone()).clock(clock).build().map_err(|_| LeaseKind::Mismatch)?;
+        let generator = builder.spares(self.clone()).clock(clock).build().map_err(|_| self.0.leases.refusal())?;
         Ok(LeasedSnowflakes { generator, workers: self.clone() })
     }
 
     /// Returns the state of each lease, for operators. In a forked child each lease has [stopped](crate::Phase::Stopped).
     pub fn status(&self) -> Vec<Status> {
-        let now_ms = self.0.clock.believed_ms();
-        self.0.keepers.iter().map(|keeper| keeper.state().status_at(now_ms)).collect()
+        self.0.leases.status(&self.0.clock)
     }
 
     /// Releases all worker IDs, and waits for at most `timeout`. Returns whether the register acknowledged it for each of them.
@@ -166,15 +156,15 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     ///
     /// Dropping the last clone does the same and does not wait.
     pub fn close_within(&self, timeout: Duration) -> bool {
-        self.0.end();
-        self.0.changes.wait(timeout, || self.0.ended()).unwrap_or(false)
+        self.0.seal();
+        self.0.leases.close_within(timeout)
     }
 
     /// Does what [`close_within`](Self::close_within) does in a task of any async runtime, without a time limit. It begins when the
     /// future is polled for the first time. Dropping the future then stops nothing.
     pub async fn close_async(&self) -> bool {
-        self.0.end();
-        self.0.changes.wait_async(|| self.0.ended()).await
+        self.0.seal();
+        self.0.leases.close_async().await
     }
 
     /// Releases all worker IDs, as [`close_within`](Self::close_within) does, and waits for the register: at most two call time
@@ -182,53 +172,20 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     pub fn close(&self) {
         self.close_within(Duration::MAX);
     }
-
-    fn refusal(&self) -> LeaseError {
-        let kind = self.why_none();
-        crate::telemetry::record_refusal(self.0.space.name(), self.0.keepers[0].holder(), kind);
-        kind.into()
-    }
-
-    fn why_none(&self) -> LeaseKind {
-        if self.0.is_forked() {
-            return LeaseKind::Forked;
-        }
-        let state = self.0.keepers[0].state();
-        match state.why_none() {
-            Some(kind) => kind,
-            // The generators of this process have all that it holds.
-            None => LeaseKind::NoLane { retry_after: until(state.next_ms) },
-        }
-    }
 }
 
 impl<C> Inner<C> {
-    fn is_forked(&self) -> bool {
-        self.keepers[0].is_forked()
-    }
-
-    /// Returns whether a lease has a worker ID, or why the first one waits for none; `None` while it waits.
-    fn opened(&self) -> Option<Result<(), OpenError>> {
-        if self.keepers.iter().any(Keeper::has_lane) { Some(Ok(())) } else { self.keepers[0].opened(&self.space) }
-    }
-
-    /// Gives out no more worker IDs, and tells all threads to release theirs and to end.
-    fn end(&self) {
-        if !self.is_forked() {
+    /// Gives out no more worker IDs. A forked child takes no lock.
+    fn seal(&self) {
+        if !self.leases.is_forked() {
             self.table.close();
-            self.keepers.iter().for_each(Keeper::end);
         }
-    }
-
-    /// Returns whether all worker IDs were released; `None` until all threads have ended.
-    fn ended(&self) -> Option<bool> {
-        self.keepers.iter().try_fold(true, |all, keeper| Some(keeper.ended()? && all))
     }
 }
 
 impl<C> Drop for Inner<C> {
     fn drop(&mut self) {
-        self.end();
+        self.seal();
     }
 }
 
@@ -241,18 +198,18 @@ impl<C> Clone for WorkerIds<C> {
 impl<C> NodeSource for WorkerIds<C> {
     fn take(&self, now_ms: u64) -> Option<SpareNode> {
         // Of a forked child, where another thread may have held the lock.
-        if self.0.is_forked() {
+        if self.0.leases.is_forked() {
             return None;
         }
         let spare = self.0.table.take(now_ms);
         if spare.is_none() {
-            self.0.keepers.iter().for_each(Keeper::wake);
+            self.0.leases.wake();
         }
         spare
     }
 
     fn put(&self, spare: SpareNode) {
-        if !self.0.is_forked() {
+        if !self.0.leases.is_forked() {
             self.0.table.put(spare);
         }
     }
@@ -267,7 +224,7 @@ impl<C> fmt::Debug for WorkerIds<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("WorkerIds");
         shown.field("layout", &self.0.preset.layout());
-        if !self.0.is_forked() {
+        if !self.0.leases.is_forked() {
             let (held, in_use) = self.0.table.counts();
             shown.field("held", &held).field("in_use", &in_use);
         }
@@ -318,7 +275,7 @@ impl<C: Clock> LeasedSnowflakes<C> {
     /// Returns how long to wait until the call can succeed; `None` if that does not help.
     fn retry_after(&self, error: GenerateError) -> Option<Duration> {
         let wants_worker_id = error.is_rollback() || error.is_ceiling();
-        let can_have_one = wants_worker_id && !self.workers.0.keepers.iter().all(Keeper::is_stopped);
+        let can_have_one = wants_worker_id && !self.workers.0.leases.have_stopped();
         error.retry_after().or(can_have_one.then_some(SPARE_WAIT))
     }
 
@@ -355,13 +312,13 @@ impl<C: Clock> Clock for WorkerClock<C> {
     }
 }
 
-/// The part that the keeper drives.
+/// The part of one lease.
 struct Worker {
     table: Arc<Table>,
     index: usize,
 }
 
-impl Tenant for Worker {
+impl Minter for Worker {
     fn used_until_ms(&self) -> u64 {
         self.table.used_until_ms(self.index)
     }

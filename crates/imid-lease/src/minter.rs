@@ -1,0 +1,241 @@
+//! Leases of other numbers than lanes, for crates that mint something else than message IDs. `imid-snowflake` leases its worker IDs so.
+//! An application uses [`LeasedGenerator`](crate::LeasedGenerator).
+//!
+//! A [`Minter`] mints under the [`Grant`]s of one lease, and [`Leases`] holds those of a process.
+
+use std::time::Duration;
+
+use imid::clock::Clock;
+pub use imid_lease_protocol::engine::Grant;
+
+use crate::background::Group;
+pub use crate::clock::BelievedClock;
+use crate::clock::until;
+use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
+use crate::keeper::{Keeper, Terms};
+use crate::options::{LaneOptions, OptionsError, OptionsKind};
+use crate::record::Name;
+use crate::register::{Register, RegisterError};
+use crate::space::Space;
+use crate::state::Status;
+
+/// Mints under the grants of a lease. All calls come from the thread of the lease, and none of them may wait for a call of the lease.
+pub trait Minter: Send {
+    /// Returns the first Unix millisecond after the last stamp under the present grant; 0 if there is none, or if the clock has passed it.
+    fn used_until_ms(&self) -> u64;
+
+    /// Starts to mint under a grant. The one before is sealed.
+    fn start(&mut self, grant: Grant);
+
+    /// Raises the ceiling of the present grant.
+    fn raise(&mut self, ceiling_ms: u64);
+
+    /// Ends the present grant permanently, and returns the first Unix millisecond after each stamp that was minted under it, or that a
+    /// call under way will return; 0 if there is none. Called again it returns the same.
+    fn seal(&mut self) -> u64;
+}
+
+/// The numbers that are leased, from 0 to 2^`bits` - 1. They are the same for all processes of a space.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Numbers<'a> {
+    /// The name of the space, unless the [options](LaneOptions::space) have one.
+    pub space: &'a str,
+    /// What they are for, of 1 to 64 of the characters `A-Z`, `a-z`, `0-9`, `-`, `_`, `.` and `:`. A process with another layout is
+    /// refused.
+    pub layout: &'a str,
+    /// At most 16.
+    pub bits: u32,
+}
+
+/// The leases of one process in a space, which are opened, waited for and closed together. Each has its own thread and register.
+///
+/// A drop ends them as [`close`](Self::close_within) does, and waits for nothing. In a forked child they have stopped.
+#[derive(Debug)]
+pub struct Leases {
+    leases: Vec<Keeper>,
+    group: Group,
+    space: Space,
+}
+
+impl Leases {
+    /// Starts a thread for each minter, which looks for a number immediately. `register` opens the register of each. The space is created
+    /// if there is none. The name of each lease is that of the options with a dot and its index.
+    ///
+    /// # Errors
+    /// The options contradict each other, `register` returns an error, or a thread cannot be started.
+    pub fn start<R, C>(
+        numbers: Numbers<'_>,
+        options: &LaneOptions<C>,
+        clock: &BelievedClock<C>,
+        minters: impl IntoIterator<Item = Box<dyn Minter>>,
+        mut register: impl FnMut() -> Result<R, RegisterError>,
+    ) -> Result<Self, OpenError>
+    where
+        R: Register + 'static,
+        C: Clock + Clone + Send + Sync + 'static,
+    {
+        let settings = &options.settings;
+        let (_, holder) = settings.check()?;
+        let name = if settings.space.is_empty() { numbers.space } else { &settings.space };
+        let refused = |kind: OptionsKind| OptionsError::from(kind);
+        let space = Space::new(name, numbers.layout, numbers.bits).map_err(|error| refused(error.into()))?;
+        let group = Group::new();
+        let start = |(index, minter)| {
+            let name = Name::parse(&format!("{holder}.{index}")).map_err(|error| refused(error.into()))?;
+            let terms = Terms { config: settings.config(space.clone(), name), creates_missing: true };
+            let lease = Keeper::start(register()?, clock.clone(), terms, minter, &group).map_err(OpenKind::Thread)?;
+            Ok::<_, OpenError>(lease)
+        };
+        let leases = minters.into_iter().enumerate().map(start).collect::<Result<_, _>>()?;
+        Ok(Self { leases, group, space })
+    }
+
+    /// Returns whether this process is a forked child of the one that started them.
+    #[inline]
+    pub fn is_forked(&self) -> bool {
+        self.group.changes.is_forked()
+    }
+
+    /// Makes each thread check immediately whether its minter needs a higher ceiling.
+    pub fn wake(&self) {
+        self.leases.iter().for_each(Keeper::wake);
+    }
+
+    /// Returns the state of each lease, by the clock with which they were started.
+    pub fn status<C: Clock>(&self, clock: &BelievedClock<C>) -> Vec<Status> {
+        let now_ms = clock.believed_ms();
+        self.leases.iter().map(|lease| lease.state().status_at(now_ms)).collect()
+    }
+
+    /// Returns whether all have stopped, permanently.
+    pub fn have_stopped(&self) -> bool {
+        self.leases.iter().all(Keeper::is_stopped)
+    }
+
+    /// Returns why nothing can be minted, and counts it: why the first lease has no number, or else that all are in use.
+    pub fn refusal(&self) -> LeaseError {
+        let Some(first) = self.leases.first() else { return LeaseKind::Closed.into() };
+        let why_none = || {
+            let state = first.state();
+            state.why_none().unwrap_or_else(|| LeaseKind::NoLane { retry_after: until(state.next_ms) })
+        };
+        let kind = if self.is_forked() { LeaseKind::Forked } else { why_none() };
+        crate::telemetry::record_refusal(self.space.name(), first.holder(), kind);
+        kind.into()
+    }
+
+    /// Waits until one of them has a number, for at most this time.
+    ///
+    /// # Errors
+    /// As for [`LeasedGenerator::wait_until_open`](crate::LeasedGenerator::wait_until_open), of the first lease.
+    pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
+        let opened = self.group.changes.wait(timeout, || self.opened());
+        opened.unwrap_or_else(|| Err(self.why_not_open(timeout)))
+    }
+
+    /// Does the same in a task of any async runtime, without a time limit. Dropping the future loses nothing.
+    ///
+    /// # Errors
+    /// If waiting does not help, as for [`wait_until_open`](Self::wait_until_open).
+    pub async fn wait_until_open_async(&self) -> Result<(), OpenError> {
+        self.group.changes.wait_async(|| self.opened()).await
+    }
+
+    /// Ends all leases, and waits for at most this time. Returns whether the register has acknowledged that all numbers are free. Seal
+    /// the minters first.
+    ///
+    /// After a call that has failed, none of them makes another one.
+    pub fn close_within(&self, timeout: Duration) -> bool {
+        self.end();
+        self.group.changes.wait(timeout, || self.ended()).unwrap_or(false)
+    }
+
+    /// Does the same in a task of any async runtime, without a time limit, once the future was polled. Dropping it then stops nothing.
+    pub async fn close_async(&self) -> bool {
+        self.end();
+        self.group.changes.wait_async(|| self.ended()).await
+    }
+
+    fn end(&self) {
+        self.leases.iter().for_each(Keeper::end);
+    }
+
+    fn ended(&self) -> Option<bool> {
+        self.leases.iter().try_fold(true, |all, lease| Some(lease.ended()? && all))
+    }
+
+    fn opened(&self) -> Option<Result<(), OpenError>> {
+        if self.leases.iter().any(Keeper::has_lane) {
+            return Some(Ok(()));
+        }
+        self.leases.first().map_or_else(|| Some(Err(OpenKind::Closed.into())), |first| first.opened(&self.space))
+    }
+
+    fn why_not_open(&self, waited: Duration) -> OpenError {
+        self.leases
+            .first()
+            .map_or_else(|| OpenKind::Closed.into(), |lease| lease.state().why_not_open(&self.space, waited))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::register::MemoryRegister;
+
+    /// Mints nothing.
+    struct Idle;
+
+    impl Minter for Idle {
+        fn used_until_ms(&self) -> u64 {
+            0
+        }
+
+        fn start(&mut self, _: Grant) {}
+
+        fn raise(&mut self, _: u64) {}
+
+        fn seal(&mut self) -> u64 {
+            0
+        }
+    }
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    fn start(options: &LaneOptions, register: &MemoryRegister, bits: u32, count: usize) -> Result<Leases, OpenError> {
+        let numbers = Numbers { space: "tickets", layout: "ticket-3", bits };
+        let minters = (0..count).map(|_| Box::new(Idle) as Box<dyn Minter>);
+        Leases::start(numbers, options, &BelievedClock::of(options), minters, || Ok(register.clone()))
+    }
+
+    #[test]
+    fn each_lease_has_a_name_of_its_own_and_all_are_waited_for_and_closed_together() {
+        let (register, options) = (MemoryRegister::new(), LaneOptions::new().holder("web-3"));
+        let leases = start(&options, &register, 2, 3).unwrap();
+        leases.wait_until_open(MINUTE).unwrap();
+        let clock = BelievedClock::of(&options);
+        let held = || leases.status(&clock).iter().filter(|status| status.can_mint()).count();
+        assert_eq!(leases.group.changes.wait(MINUTE, || (held() == 3).then_some(())), Some(()));
+        let names: Vec<_> = leases.status(&clock).iter().map(|status| status.holder.to_string()).collect();
+        assert_eq!(names, ["web-3.0", "web-3.1", "web-3.2"]);
+        assert!(leases.refusal().is_no_lane() && !leases.have_stopped());
+        let view = crate::admin::view(&mut register.clone(), "tickets").unwrap();
+        assert_eq!((view.meta.layout.as_str(), view.meta.bits), ("ticket-3", 2));
+        assert!(leases.close_within(MINUTE) && leases.have_stopped() && leases.refusal().is_closed());
+        assert!(leases.wait_until_open(MINUTE).unwrap_err().is_closed());
+    }
+
+    #[test]
+    fn what_cannot_be_leased_is_an_error() {
+        let register = MemoryRegister::new();
+        for (options, bits) in [
+            (LaneOptions::new().holder("a".repeat(63)), 2),
+            (LaneOptions::new().space("A b"), 2),
+            (LaneOptions::new().horizon(Duration::ZERO), 2),
+            (LaneOptions::new(), 17),
+        ] {
+            assert!(start(&options, &register, bits, 1).unwrap_err().is_options(), "{options:?} {bits}");
+        }
+        assert!(start(&LaneOptions::new(), &register, 2, 0).unwrap().wait_until_open(MINUTE).unwrap_err().is_closed());
+    }
+}
