@@ -92,6 +92,11 @@ RULES = [
         ("seek.rs", "if text.map(MetaRecord::parse).and_then(Result::ok) == self.meta {", "if text.is_some() || text.is_none() {")]),
     ("closed-is-taken-by-nobody", "the new lanes repeat what a closed one mints", OVERLAP, [
         ("seek.rs", "Some(record) if record.state == LaneState::Closed => None,", "")]),
+    ("never-a-new-space-over-lanes", "lanes of a space without a description are granted twice", OVERLAP, [
+        ("../admin.rs", "if !register.list(&space.prefix())?.is_empty() {", "if false {")]),
+    ("recover-each-lane", "a process that took a lane beside a recovery keeps it, and nobody is told", "Unnoticed", [
+        ("../admin.rs", "        records.push((key, record, text));\n    }\n    let granted",
+                        "        if record.is_some() {\n            records.push((key, record, text));\n        }\n    }\n    let granted")]),
     ("recover-above-the-horizons", "a recovery by a horizon that is too short grants what was granted", OVERLAP, [
         ("../admin.rs", "granted().map(|(_, record)| record.horizon_ms).max().unwrap_or(0)", "0")]),
     ("recover-above-the-ceilings", "a recovery below a ceiling of the backup grants what was granted", OVERLAP, [
@@ -105,7 +110,7 @@ RULES = [
     ("no-older-era", "lanes of an earlier number are taken", OVERLAP, [
         ("seek.rs", " || meta.era < known.era)", ")")]),
     ("end-of-a-release", "a process that gives its lane back does not end", STUCK, [
-        ("reply.rs", "(Step::CheckingRelease, Ok(text)) =>", "(Step::CheckingRelease, Ok(text)) if false =>")]),
+        ("reply.rs", "(Step::CheckingRelease { tries }, Ok(text)) =>", "(Step::CheckingRelease { tries }, Ok(text)) if { let _ = tries; false } =>")]),
     ("check-meta", "lanes of two sizes overlap", OVERLAP, [
         ("seek.rs", "if !is_expected {", "if !is_expected && false {")]),
 ]

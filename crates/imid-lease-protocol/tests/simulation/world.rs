@@ -70,6 +70,8 @@ pub(super) enum Fault {
     TooOften,
     /// A forked child minted.
     ChildMinted,
+    /// A recovery has not noticed a process that was connected.
+    Unnoticed,
 }
 
 /// Milliseconds that follow each other, in which one generator minted.
