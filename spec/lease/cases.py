@@ -9,6 +9,8 @@ SPACE, OTHER_SPACE = "0f8fad5b-d9cb-469f-a165-70867728950e", "7c9e6679-7425-40de
 HOUR = 3_600_000
 # How long a holder may take to look at a store in which it can have a lane, and how late it may see that a lane is free.
 SOON, WATCH = 200, 3 * H
+# How far a generator may spread a floor (GENERATOR 6.4).
+SPREAD = 16
 cases = []
 
 
@@ -60,6 +62,10 @@ FREE_LANE = [meta(), lane("free", T - 50)]
 STOPS = call(f"stop {WATCH}")
 
 
+# The first grant of a lane that is far ahead can be shorter than the spread of its floor.
+ROOM = [write("raise", (T + H, T + H + 2 * WATCH), within=(100, H // 4 + 100)), idle(1)]
+
+
 def held(horizon=H):
     """It has taken a lane, and has minted."""
     return [meta(), lane("free", T - 50), take(T + horizon, T + horizon + SOON), idle(1), mint(T, T + SOON)]
@@ -76,7 +82,7 @@ for ahead in (1, 200, 400):
     case(f"the floor of the space is {ahead} ms ahead, and the record is below it", "8", meta(floor=T + ahead), lane("free", T - HOUR), take(T + H, T + H + SOON), idle(1), mint(T + ahead, T + ahead + SOON))
     case(f"the ceiling of a free lane is {ahead} ms ahead", "8 10", meta(), lane("free", T + ahead), take(T + H, T + H + SOON), idle(1), mint(T + ahead, T + ahead + SOON))
 case("the floor of a space that was created is past the horizon of the clock", "8 10", meta(floor=T + H + 200), lane("free", T + H + 200, version=1, holder="create", horizon=0), take(T + H + 200 + H // 4, T + H + 200 + H // 4 + SOON), idle(1), mint(T + H + 200, T + H + 400))
-case("a free lane whose ceiling is past the horizon of the clock", "8 10", meta(), lane("free", T + H + 200), take(T + H + 201, T + H + 200 + WATCH, within=(1, WATCH)), idle(1), mint(T + H + 200, T + 2 * H))
+case("a free lane whose ceiling is past the horizon of the clock", "8 10", meta(), lane("free", T + H + 200), take(T + H + 201, T + H + 200 + WATCH, within=(1, WATCH)), ROOM, mint(T + H + 200, T + 2 * H))
 
 for what, changed in {"a floor": meta(version=2, floor=T + 400), "another era": meta(version=2, era=2, floor=T + 400)}.items():
     again = take(T + H, T + H + WATCH, within=(0, WATCH)), idle(1), mint(T + 400, T + 400 + WATCH)
@@ -112,7 +118,7 @@ for before in ("free", "held"):
     case(f"another process is faster, the lane was {before}", "1 7", meta(), text, take(answer="conflict"), lane("held", T + 700, version=6, token=8, horizon=2 * H), REFUSED, idle(H), REFUSED)
 case("the lane that it wants is taken while its attempt is under way", "1 7", *FREE_LANE, take(answer="conflict"), lane("held", T + 700, version=6, token=8), idle(H - 50), take(T + H, T + 2 * H + WATCH, within=(0, WATCH)), idle(1), mint(T + 700, T + 2 * H + WATCH))
 case("an attempt to take has no answer and was not written", "1 15", *FREE_LANE, take(answer="lost"), REFUSED, take(T + H, T + H + WATCH, within=(0, WATCH)), idle(1), mint(T, T + WATCH))
-case("an attempt to take has no answer and was written", "1 5 16", *FREE_LANE, take(answer="silent"), REFUSED, take(T + H + 1, T + H + WATCH, within=(0, 2 * WATCH)), idle(1), mint(T + H, T + H + WATCH))
+case("an attempt to take has no answer and was written", "1 5 16", *FREE_LANE, take(answer="silent"), REFUSED, take(T + H + 1, T + H + WATCH, within=(0, 2 * WATCH)), ROOM, mint(T + H, T + H + WATCH))
 case("the register does not answer at first", "15", *FREE_LANE, call(f"silence {H}"), REFUSED, take(T + 2 * H, T + 2 * H + WATCH, within=(0, WATCH)), idle(1), mint(T + H, T + H + WATCH))
 
 # Renewals.
@@ -138,7 +144,7 @@ for back in (200, 600, HOUR):
 # The end.
 case("a release in order", "22 23", held(), CLOSE, write("release", (T + 1, T + SOON + 1)), REFUSED, idle(3 * H), REFUSED)
 case("a release without a value", "23", meta(), lane("free", T + 300), take(T + H, T + H + SOON), idle(1), CLOSE, write("release", (T + 300, T + 300)), REFUSED)
-case("a release of a value past the clock", "22 23", meta(), lane("free", T + 300), take(T + H, T + H + SOON), idle(1), mint(T + 300), CLOSE, write("release", (T + 301, T + 301)), REFUSED)
+case("a release of a value past the clock", "22 23", meta(), lane("free", T + 300), take(T + H, T + H + SOON), idle(1), mint(T + 300, T + 300 + SPREAD), CLOSE, write("release", (T + 301, T + 301 + SPREAD)), REFUSED)
 case("a release without an answer is not repeated, and nothing is minted", "25", held(), CLOSE, write("release", (T + 1, T + SOON + 1), answer="lost"), REFUSED, idle(3 * H), REFUSED)
 case("a release without an answer that was written", "25", held(), CLOSE, write("release", (T + 1, T + SOON + 1), answer="silent"), REFUSED, idle(3 * H), REFUSED)
 case("a release meets another holder's record", "24 25", held(), CLOSE, write("release", (T + 1, T + SOON + 1), answer="conflict"), lane("held", T + 5 * H, version=9, token=9), idle(3 * H), REFUSED)

@@ -2,10 +2,13 @@
 
 use std::io::{BufRead as _, Write as _};
 use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
 
-use super::generator::Generator;
-use super::rules::Rules;
-use imid_lease_protocol::engine::{Action, Config, Engine, Listing, Moment, Outcome, Reply, Silence};
+use imid::clock::{Clock as _, ManualClock};
+use imid::generator::{Generator, Lane};
+use imid::{SessionTag, SessionType};
+use imid_lease_protocol::engine::{Action, Config, Engine, Grant, Listing, Moment, Outcome, Reply, Silence};
 use imid_lease_protocol::record::Name;
 use imid_lease_protocol::space::Space;
 
@@ -16,31 +19,42 @@ fn random_bits() -> u128 {
     u128::from_ne_bytes(bytes)
 }
 
+/// A holder that mints with imid's own generator.
 struct Driver {
     engine: Engine,
-    generator: Option<Generator>,
-    instances: u64,
+    bits: u32,
+    generator: Option<Generator<Arc<ManualClock>>>,
+    clock: Arc<ManualClock>,
     mono_ms: u64,
-    wall_ms: u64,
     call: Option<Action>,
 }
 
 impl Driver {
     fn new(settings: &[&str]) -> Self {
         let setting = |name: &str| settings.iter().find_map(|it| it.strip_prefix(name)?.strip_prefix('=')).unwrap();
+        let bits = setting("bits").parse().unwrap();
         let config = Config {
-            space: Space::lanes(setting("bits").parse().unwrap()).unwrap(),
+            space: Space::lanes(bits).unwrap(),
             name: Name::parse(setting("holder")).unwrap(),
             horizon_ms: setting("horizon").parse().unwrap(),
             max_skew_ms: setting("skew").parse().unwrap(),
             any_lead: false,
         };
-        Self { engine: Engine::new(config), generator: None, instances: 0, mono_ms: 0, wall_ms: 0, call: None }
+        let clock = Arc::new(ManualClock::new(0));
+        Self { engine: Engine::new(config), bits, generator: None, clock, mono_ms: 0, call: None }
     }
 
     fn moment(&self) -> Moment {
-        let used_until_ms = self.generator.as_ref().map_or(0, |it| it.used_until_ms(Rules::default()));
-        Moment { mono_ms: self.mono_ms, now_ms: Some(self.wall_ms), used_until_ms }
+        let now_ms = self.clock.now_ms().ok();
+        let lead = self.generator.as_ref().map_or(Duration::ZERO, |it| it.stats().lead);
+        // The last stamp is not after the clock, or as far ahead of it as its lead.
+        let used_until_ms = if lead.is_zero() { 0 } else { now_ms.unwrap_or(0) + lead.as_millis() as u64 + 1 };
+        Moment { mono_ms: self.mono_ms, now_ms, used_until_ms }
+    }
+
+    fn start(&mut self, Grant { lane, floor_ms, ceiling_ms, .. }: Grant) {
+        let builder = Generator::builder().clock(Arc::clone(&self.clock)).lane(Lane { index: lane, bits: self.bits });
+        self.generator = Some(builder.floor_ms(floor_ms).ceiling_ms(ceiling_ms).build().unwrap());
     }
 
     /// Works until the next call, and returns it.
@@ -51,18 +65,16 @@ impl Driver {
                 Action::Sleep { .. } => return "sleep".into(),
                 Action::Done => return "stopped".into(),
                 Action::Seal => {
-                    let seal = |it: &mut Generator| it.seal(Rules::default(), true);
-                    let end_ms = self.generator.as_mut().map_or(0, seal);
+                    let end_ms = self.generator.as_ref().and_then(Generator::close).unwrap_or(0);
                     self.engine.reply(self.moment(), Reply::Sealed { end_ms });
                     continue;
                 }
                 Action::Start(grant) => {
-                    self.instances += 1;
-                    self.generator = Some(Generator::new(self.instances, *grant));
+                    self.start(*grant);
                     continue;
                 }
                 Action::Raise { ceiling_ms } => {
-                    self.generator.iter_mut().for_each(|it| it.raise(*ceiling_ms));
+                    self.generator.iter().for_each(|it| it.raise_ceiling_ms(*ceiling_ms));
                     continue;
                 }
                 Action::List => "list".into(),
@@ -104,14 +116,16 @@ impl Driver {
     fn line(&mut self, fields: &[&str]) -> String {
         match fields {
             ["clock", mono, wall] => {
-                (self.mono_ms, self.wall_ms) = (mono.parse().unwrap(), wall.parse().unwrap());
+                self.mono_ms = mono.parse().unwrap();
+                self.clock.set(wall.parse().unwrap());
                 "ok".into()
             }
             ["go"] => self.go(),
             ["mint"] => {
-                let wall_ms = self.wall_ms;
-                let minted = self.generator.as_mut().and_then(|it| Some((it.lane, it.mint(wall_ms, 0)?.0)));
-                minted.map_or_else(|| "refused".into(), |(lane, ms)| format!("minted\t{lane}\t{ms}"))
+                let tag = SessionTag::new(SessionType::GROUP, "room-42");
+                let minted = self.generator.as_ref().and_then(|it| it.generate(tag).ok());
+                let text = minted.map(|id| format!("minted\t{}\t{}", id.spin() >> (12 - self.bits), id.timestamp_ms()));
+                text.unwrap_or_else(|| "refused".into())
             }
             ["close"] => {
                 self.engine.close();
