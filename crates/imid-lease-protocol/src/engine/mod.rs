@@ -136,7 +136,6 @@ enum Step {
 
 /// The engine of one lease.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Engine {
     config: Config,
     /// The record that describes the space, as it was last read.
