@@ -343,8 +343,9 @@ def connected():
     return Connection()
 
 
-def loss(lift_ms):
-    """The server loses its newest messages. Readers know these; what is posted after that must be after them."""
+def loss(lift_ms, clock="+0"):
+    """The server loses its newest messages, and the clock of the next one is another. Readers know these messages; what is posted after
+    that must be after them."""
     rooms = [Room(f"room-{n}", n, n % 2 * HOUR_MS) for n in range(8)]
     # The row of a new room is lost too, and its IDs are ahead, because the clock was wrong.
     new = [Room(f"new-{n}", 100 + n, HOUR_MS) for n in range(4)]
@@ -372,6 +373,8 @@ def loss(lift_ms):
         room = (rooms + new)[n % 12]
         known[room.name].add(post(run, room, "lost", str(n)))
     run.inner.close()
+    if CLOCK_FILE:
+        step_clock(clock)
     server("standby promote" if DATABASE == "postgres" else "mysql restore")
     run = connected()
     if lift_ms is not None:
@@ -453,6 +456,10 @@ def main():
             report("condition 8: pgbouncer with statement pooling, autocommit", attack(in_steps, plain, url=url), "lower")
     if SERVICES and os.environ.get("IMID_LOSS"):
         report("condition 7: commits are lost, each room is lifted", loss(HOUR_MS + 60_000))
+        if CLOCK_FILE:
+            report("condition 7: the clock of the next server is an hour behind, each room is lifted", loss(2 * HOUR_MS + 60_000, "-3600"))
+            report("condition 7: the same, lifted by less than the clocks differ", loss(HOUR_MS, "-3600"), "lower")
+            step_clock("+0")
         report("condition 7: commits are lost, no room is lifted", loss(None), "lower")
     if failures:
         sys.exit("\n".join(failures))
