@@ -50,6 +50,7 @@ RULES = {
     "29 lanes": {"Restores": 1, "Top": 3},
     "30 floor": {"Resizes": 1},
     # These need more lanes or writes than can be tried completely.
+    "3 token": RANDOM,
     "17 lost": RANDOM,
     "18 late": RANDOM,
     "30 every": RANDOM,

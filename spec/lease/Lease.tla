@@ -203,16 +203,18 @@ Lose(e, l) ==
 \* What a record was before.
 RECURSIVE Earlier(_)
 Earlier(rec) == {rec} \cup IF rec.tok > 0 THEN Earlier(w[rec.tok].seen) ELSE {}
-\* 29. No process reaches the register between the two, so they are one step. If nobody recovers it, `lost` stays.
+\* 29. No process reaches the register between the two, so they are one step. If nobody recovers it, `lost` stays. The floor of the space
+\* and the record of a lane that had none protect the same values here. An operator needs both: the floor if the recovery does not come to
+\* the lanes, the record to notice a process that is connected.
 Above(old) == Max(IF On("29 above") THEN most ELSE 0, Max(meta.floor, Greatest({old[l].c: l \in Lanes})))
 RestoreTo(old, F) ==
   LET era == meta.era
-      Raised(rec) == IF ~On("29 lanes") \/ (rec = None /\ ~On("29 every")) THEN rec ELSE
+      Raised(rec) == IF ~On("29 lanes") THEN rec ELSE
         [ver |-> rec.ver + 1, tok |-> -1, c |-> F, st |-> IF rec.st = "closed" THEN "closed" ELSE "free"] IN
   /\ left.restore > 0 /\ left' = [left EXCEPT !.restore = @ - 1] /\ lost' = ~Recovers
   /\ F >= Above(old) /\ \A l \in Lanes: old[l] \in Earlier(reg[era][l])
   /\ reg' = [reg EXCEPT ![era] = IF Recovers THEN [l \in Lanes |-> Raised(old[l])] ELSE old]
-  /\ meta' = IF Recovers THEN [meta EXCEPT !.ver = @ + 1, !.floor = IF On("29 floor") THEN F ELSE @] ELSE meta
+  /\ meta' = IF Recovers THEN [meta EXCEPT !.ver = @ + 1, !.floor = F] ELSE meta
   /\ UNCHANGED <<w, proc, minted, twice, most, resize>>
 Restore ==
   left.restore > 0 /\ \E old \in [Lanes -> UNION {Earlier(reg[meta.era][l]): l \in Lanes}]: old # reg[meta.era] /\ RestoreTo(old, Above(old))

@@ -196,8 +196,8 @@ control() {
 }
 
 # Mints during a fault after which a store has taken back what it has acknowledged: attack NAME FAULT PROTECTION. Without what protects
-# from it there must be duplicates, and with it none. It is a rule (see unprotected.sh), or must_exist, which is an option of the
-# processes. The function `clear_register` empties the register, and `create_space` creates the space in it.
+# from it there must be duplicates, and with it none. It is a rule (see unprotected.sh), or created_once: an operator creates the space, and no
+# process does. The function `clear_register` empties the register, and `create_space` creates the space in it.
 attack() {
   local name=$1 fault=$2 protection=$3 run found=0 protected=$soak
   # On a busy machine the fault can miss its moment, so the control has three tries.
@@ -206,7 +206,7 @@ attack() {
     clear_register
     case $run-$protection in
       without-*-rule) soak=$target/unprotected/soak ;;
-      with-must_exist) export IMID_SOAK_MUST_EXIST=1; create_space ;;
+      with-created_once) export IMID_SOAK_CREATED_ONCE=1; create_space ;;
     esac
     start_workers "$folder/$fault-$run" lease
     until_true have_minted
@@ -214,7 +214,7 @@ attack() {
     "$fault"
     stop_workers
     soak=$protected
-    unset IMID_SOAK_MUST_EXIST
+    unset IMID_SOAK_CREATED_ONCE
     check_ids
     echo "$store: $name, ${run%-*} ${protection/rule/the rule}: $count IDs, $duplicates duplicates"
     if [ $run = with ]; then

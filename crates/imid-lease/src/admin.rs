@@ -157,23 +157,7 @@ pub fn create_first<R: Register + ?Sized>(
     protocol::create_first(register, space, layout, bits, &mut draw)
 }
 
-/// Creates a space in a register that has no record of it, with lanes that start at the present: for development, and where nothing can
-/// have been minted. Returns whether there was none. Two processes that call it together create one space.
-///
-/// After a loss, IDs would repeat: [`create`] keeps clear of them.
-///
-/// # Errors
-/// The register does not answer; the name of the space, the layout or the number of bits cannot be used.
-pub fn create_missing<R: Register + ?Sized>(
-    register: &mut R,
-    space: &str,
-    layout: &str,
-    bits: u32,
-) -> Result<bool, AdminError> {
-    let space = Space::new(space, layout, bits)?;
-    Ok(describe_missing(register, &space)?)
-}
-
+/// Creates a space in a register that has no record of it. Returns whether there was none.
 pub(crate) fn describe_missing<R: Register + ?Sized>(register: &mut R, space: &Space) -> Result<bool, RegisterError> {
     protocol::create_missing(register, space, &mut draw)
 }

@@ -110,7 +110,7 @@ impl<C, const STRIPES: usize> LaneOptions<C, STRIPES> {
         self
     }
 
-    /// Creates the space if the register has none, as [`admin::create_missing`](crate::admin::create_missing) does. For development: in
+    /// Creates the space if the register has none; two processes that do it together create one space. For development: in
     /// production, `imid lane create` or [`admin::create`](crate::admin::create) creates it once, and a register that was emptied or
     /// replaced is then an error ([`OpenError::is_no_space`](crate::OpenError::is_no_space)) rather than mistaken for one in which
     /// nothing was granted. Leases on a [`FileRegister`](crate::register::FileRegister) or a

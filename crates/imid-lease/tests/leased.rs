@@ -536,7 +536,7 @@ fn a_close_waits_for_one_call_of_a_look_at_the_register() {
 
     let ((begun, has_begun), (end, ends)) = (channel(), channel());
     let (register, of_id) = (FaultyRegister::new(), Arc::new(AtomicU32::new(0)));
-    admin::create_missing(&mut register.clone(), "lanes", admin::LANES_LAYOUT, 6).unwrap();
+    admin::create_first(&mut register.clone(), "lanes", admin::LANES_LAYOUT, 6).unwrap();
     let waiting = Waiting { register: register.clone(), begun, ends, of_id: Arc::clone(&of_id) };
     let ids = LeasedGenerator::open(waiting, options()).unwrap();
     has_begun.recv_timeout(Duration::from_secs(10)).unwrap();

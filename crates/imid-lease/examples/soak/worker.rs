@@ -92,7 +92,7 @@ fn lease(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, Ref
         .max_skew(Duration::from_secs(1))
         .max_lead(Duration::from_millis(500))
         .clock(clock);
-    if env::var_os("IMID_SOAK_MUST_EXIST").is_none() {
+    if env::var_os("IMID_SOAK_CREATED_ONCE").is_none() {
         options = options.create_missing();
     }
     let register = open_url(url, Duration::from_millis(1500))?;
