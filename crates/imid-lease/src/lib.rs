@@ -90,7 +90,7 @@ pub mod register;
 
 mod wait;
 
-mod background;
+mod handle;
 
 pub mod admin;
 
@@ -102,28 +102,28 @@ mod identity;
 
 mod random;
 
-mod state;
+mod status;
 
 mod options;
 
 pub mod telemetry;
 
-mod keeper;
+mod lease;
 
 pub mod minter;
 
-mod generator;
+mod leased;
 
 #[cfg(feature = "worker-ids")]
 pub mod worker_ids;
 
 pub use error::{LeaseError, OpenError};
-pub use generator::LeasedGenerator;
 pub use imid_lease_protocol::engine::Phase;
 use imid_lease_protocol::{engine, space};
+pub use leased::LeasedGenerator;
 pub use options::{LaneOptions, OptionsError, TrustedClock};
 pub use register::{Promise, Register, RegisterError};
-pub use state::Status;
+pub use status::Status;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

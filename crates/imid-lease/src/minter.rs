@@ -8,16 +8,16 @@ use std::time::Duration;
 use imid::clock::Clock;
 pub use imid_lease_protocol::engine::Grant;
 
-use crate::background::Group;
 pub use crate::clock::BelievedClock;
 use crate::clock::until;
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
-use crate::keeper::{Keeper, Terms};
+use crate::handle::{Group, Handle};
+use crate::lease::{Lease, Terms};
 use crate::options::{LaneOptions, OptionsError, OptionsKind};
 use crate::record::Name;
 use crate::register::{Register, RegisterError};
 use crate::space::Space;
-use crate::state::Status;
+use crate::status::Status;
 
 /// Mints under the grants of a lease. All calls come from the thread of the lease, and none of them may wait for a call of the lease.
 pub trait Minter: Send {
@@ -52,9 +52,8 @@ pub struct Numbers<'a> {
 /// A drop ends them as [`close`](Self::close_within) does, and waits for nothing. In a forked child they have stopped.
 #[derive(Debug)]
 pub struct Leases {
-    leases: Vec<Keeper>,
+    leases: Vec<Handle>,
     group: Group,
-    space: Space,
 }
 
 impl Leases {
@@ -83,11 +82,11 @@ impl Leases {
         let start = |(index, minter)| {
             let name = Name::parse(&format!("{holder}.{index}")).map_err(|error| refused(error.into()))?;
             let terms = Terms { config: settings.config(space.clone(), name), creates_missing: true };
-            let lease = Keeper::start(register()?, clock.clone(), terms, minter, &group).map_err(OpenKind::Thread)?;
+            let lease = Lease::start(register()?, clock.clone(), terms, minter, &group).map_err(OpenKind::Thread)?;
             Ok::<_, OpenError>(lease)
         };
         let leases = minters.into_iter().enumerate().map(start).collect::<Result<_, _>>()?;
-        Ok(Self { leases, group, space })
+        Ok(Self { leases, group })
     }
 
     /// Returns whether this process is a forked child of the one that started them.
@@ -98,7 +97,7 @@ impl Leases {
 
     /// Makes each thread check immediately whether its minter needs a higher ceiling.
     pub fn wake(&self) {
-        self.leases.iter().for_each(Keeper::wake);
+        self.leases.iter().for_each(Handle::wake);
     }
 
     /// Returns the state of each lease, by the clock with which they were started.
@@ -109,7 +108,7 @@ impl Leases {
 
     /// Returns whether all have stopped, permanently.
     pub fn have_stopped(&self) -> bool {
-        self.leases.iter().all(Keeper::is_stopped)
+        self.leases.iter().all(Handle::is_stopped)
     }
 
     /// Returns why nothing can be minted, and counts it: why the first lease has no number, or else that all are in use.
@@ -120,7 +119,7 @@ impl Leases {
             state.why_none().unwrap_or_else(|| LeaseKind::NoLane { retry_after: until(state.next_ms) })
         };
         let kind = if self.is_forked() { LeaseKind::Forked } else { why_none() };
-        crate::telemetry::record_refusal(self.space.name(), first.holder(), kind);
+        crate::telemetry::record_refusal(first.constant(), kind);
         kind.into()
     }
 
@@ -157,7 +156,7 @@ impl Leases {
     }
 
     fn end(&self) {
-        self.leases.iter().for_each(Keeper::end);
+        self.leases.iter().for_each(Handle::end);
     }
 
     fn ended(&self) -> Option<bool> {
@@ -165,16 +164,14 @@ impl Leases {
     }
 
     fn opened(&self) -> Option<Result<(), OpenError>> {
-        if self.leases.iter().any(Keeper::has_lane) {
+        if self.leases.iter().any(Handle::has_lane) {
             return Some(Ok(()));
         }
-        self.leases.first().map_or_else(|| Some(Err(OpenKind::Closed.into())), |first| first.opened(&self.space))
+        self.leases.first().map_or_else(|| Some(Err(OpenKind::Closed.into())), |first| first.opened())
     }
 
     fn why_not_open(&self, waited: Duration) -> OpenError {
-        self.leases
-            .first()
-            .map_or_else(|| OpenKind::Closed.into(), |lease| lease.state().why_not_open(&self.space, waited))
+        self.leases.first().map_or_else(|| OpenKind::Closed.into(), |lease| lease.state().why_not_open(waited))
     }
 }
 

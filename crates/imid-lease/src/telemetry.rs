@@ -98,7 +98,7 @@ mod gauges {
     use crate::error::LeaseKind;
     use crate::record::Name;
     use crate::register::Promise;
-    use crate::state::{Start, State};
+    use crate::status::{Start, State};
 
     fn labels(space: &Name, holder: &Name) -> [Label; 2] {
         [Label::new("space", space.to_string()), Label::new("holder", holder.to_string())]
@@ -128,17 +128,17 @@ mod gauges {
     }
 
     /// Counts a call that minted nothing.
-    pub(crate) fn record_refusal(space: &Name, holder: &Name, kind: LeaseKind) {
+    pub(crate) fn record_refusal(lease: &State, kind: LeaseKind) {
         let Some(reason) = reason(kind) else { return };
-        let [space, holder] = labels(space, holder);
+        let [space, holder] = labels(lease.space.name(), &lease.holder);
         let labels = [space, holder, Label::from_static_parts("reason", reason)];
         counter!("imid_lease_refusals_total", labels.iter()).increment(1);
     }
 
     /// Counts an ID that was not observed. The process is not a forked child.
-    pub(crate) fn record_refused_observation(space: &Name, holder: &Name, error: ObserveError) {
+    pub(crate) fn record_refused_observation(lease: &State, error: ObserveError) {
         let reason = if error.is_skew() { "skew" } else { "clock" };
-        let [space, holder] = labels(space, holder);
+        let [space, holder] = labels(lease.space.name(), &lease.holder);
         let labels = [space, holder, Label::from_static_parts("reason", reason)];
         counter!("imid_lease_observations_refused_total", labels.iter()).increment(1);
     }
@@ -171,14 +171,13 @@ mod gauges {
     use imid::generator::ObserveError;
 
     use crate::error::LeaseKind;
-    use crate::record::Name;
-    use crate::state::State;
+    use crate::status::State;
 
     pub(crate) fn record_lease(_: &State, _: impl FnOnce() -> Option<u64>) {}
 
-    pub(crate) fn record_refused_observation(_: &Name, _: &Name, _: ObserveError) {}
+    pub(crate) fn record_refused_observation(_: &State, _: ObserveError) {}
 
-    pub(crate) fn record_refusal(_: &Name, _: &Name, _: LeaseKind) {}
+    pub(crate) fn record_refusal(_: &State, _: LeaseKind) {}
 }
 
 pub(crate) use events::Told;
@@ -187,6 +186,7 @@ pub(crate) use events::Told;
 mod events {
     use crate::engine::{Config, Grant, Stopped};
     use crate::register::Promise;
+    use crate::status::State;
 
     /// What has happened and was not reported yet.
     #[derive(Debug)]
@@ -298,14 +298,15 @@ mod events {
             }
         }
 
-        pub(crate) fn state(&mut self, lane: Option<u16>, lost: u64, promise: &Promise, stopped: Option<&Stopped>) {
-            if std::mem::replace(&mut self.lost, lost) < lost {
-                self.events.push(Event::Lost { lane });
+        pub(crate) fn state(&mut self, state: &State) {
+            let State { promise, view, .. } = state;
+            if std::mem::replace(&mut self.lost, view.lost) < view.lost {
+                self.events.push(Event::Lost { lane: view.grant.map(|grant| grant.lane) });
             }
             if matches!(promise, Promise::Weak(_)) && begins(&mut self.is_weak, true) {
                 self.events.push(Event::Weak(promise.clone()));
             }
-            if let Some(Stopped::Reverted { key }) = stopped
+            if let Some(Stopped::Reverted { key }) = &view.stopped
                 && begins(&mut self.is_reverted, true)
             {
                 self.events.push(Event::Reverted { key: key.clone() });
@@ -316,8 +317,8 @@ mod events {
 
 #[cfg(not(feature = "tracing"))]
 mod events {
-    use crate::engine::{Config, Grant, Stopped};
-    use crate::register::Promise;
+    use crate::engine::{Config, Grant};
+    use crate::status::State;
 
     /// Reports nothing.
     #[derive(Debug)]
@@ -341,6 +342,6 @@ mod events {
 
         pub(crate) fn clock(&mut self, _: impl FnOnce() -> Option<(u64, u64)>) {}
 
-        pub(crate) fn state(&mut self, _: Option<u16>, _: u64, _: &Promise, _: Option<&Stopped>) {}
+        pub(crate) fn state(&mut self, _: &State) {}
     }
 }

@@ -18,6 +18,7 @@ mod reply;
 mod seek;
 #[cfg(test)]
 mod tests;
+mod view;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,6 +29,7 @@ use listing::Found;
 pub use listing::Listing;
 pub use messages::Phase;
 pub use messages::{Action, Config, FarAhead, Grant, Moment, Outcome, Reply, Silence, Stopped};
+pub use view::View;
 
 /// The least time between two attempts to write.
 pub const MIN_GAP_MS: u64 = 100;
@@ -387,11 +389,6 @@ impl Engine {
         self.search.far_ahead
     }
 
-    /// Returns the UUID of the space, once it was read.
-    pub fn space_id(&self) -> Option<&str> {
-        self.meta.as_ref().map(|meta| meta.space_id.as_str())
-    }
-
     /// Returns how many attempts to write it has made.
     pub fn attempts(&self) -> u64 {
         self.attempts
@@ -420,21 +417,6 @@ impl Engine {
     /// Returns how many leases were lost, and how many writes acknowledged.
     pub fn counts(&self) -> (u64, u64) {
         (self.lost, self.acknowledgements)
-    }
-
-    /// Returns the monotonic time of the last acknowledgement.
-    pub fn acknowledged_at_ms(&self) -> Option<u64> {
-        self.acknowledged_at_ms
-    }
-
-    /// Returns the monotonic time of the last attempt to write.
-    pub fn attempted_at_ms(&self) -> Option<u64> {
-        self.attempted_at_ms
-    }
-
-    /// Returns how many lanes were held when they were last listed.
-    pub fn held_lanes(&self) -> Option<u32> {
-        self.held_lanes
     }
 }
 

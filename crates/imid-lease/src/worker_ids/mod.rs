@@ -16,7 +16,7 @@ pub use options::WorkerOptions;
 use crate::error::{LeaseError, OpenError};
 use crate::minter::{BelievedClock, Grant, Leases, Minter, Numbers};
 use crate::register::{Register, RegisterError};
-use crate::state::Status;
+use crate::status::Status;
 use options::{MAX_BITS, describe};
 use table::Table;
 

@@ -1,9 +1,9 @@
-//! The state of a lease: what its keeper publishes, and what operators and callers see of it.
+//! The state of a lease: what its thread publishes, and what operators and callers see of it.
 
 use std::time::Duration;
 
 use crate::clock::{monotonic_ms, until};
-use crate::engine::{Config, FarAhead, Phase, Stopped};
+use crate::engine::{Config, Engine, FarAhead, Phase, Stopped, View};
 use crate::error::{LeaseKind, OpenError, OpenKind};
 use crate::record::Name;
 use crate::register::Promise;
@@ -68,7 +68,7 @@ impl Status {
     }
 }
 
-/// How far the keeper has got since it was started.
+/// How far a lease has got since it was started.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Start {
     /// The register has not answered.
@@ -78,101 +78,78 @@ pub(crate) enum Start {
     Answered,
 }
 
-/// What the keeper publishes of one lease.
+/// What the thread of a lease publishes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct State {
-    pub(crate) status: Status,
-    pub(crate) stopped: Option<Stopped>,
+    pub(crate) space: Space,
+    /// The name under which the lease is held.
+    pub(crate) holder: Name,
+    pub(crate) promise: Promise,
+    pub(crate) view: View,
     /// The monotonic time of the next call.
     pub(crate) next_ms: u64,
-    /// The monotonic time at which a lane can be taken, if no one gives one back before.
-    pub(crate) next_time_out_ms: Option<u64>,
-    pub(crate) far_ahead: Option<FarAhead>,
     pub(crate) start: Start,
-    /// Whether the last call has failed with a permanent error.
+    pub(crate) register_id: Option<String>,
+    pub(crate) store_ahead_ms: Option<i64>,
+    /// The error of the last call, if it has failed, and whether it is a permanent one.
+    pub(crate) last_error: Option<String>,
     pub(crate) is_refused: bool,
-    /// Whether the lease was given back, or there was none.
-    pub(crate) is_given_back: bool,
-    pub(crate) renewed_at_ms: Option<u64>,
-    /// The monotonic time of the last attempt to write.
-    pub(crate) attempted_at_ms: Option<u64>,
     /// The first Unix millisecond after the last ID; 0 if there is none.
     pub(crate) used_until_ms: u64,
-    /// Whether the options of the lease can accept lanes that are far ahead.
-    can_accept_lead: bool,
 }
 
 impl State {
     pub(crate) fn new(config: &Config, promise: Promise) -> Self {
-        let status = Status {
-            phase: Phase::Seeking,
-            space: config.space.name().clone(),
-            space_id: None,
-            register_id: None,
-            lanes: config.space.lane_count(),
-            held_lanes: None,
-            store_ahead_ms: None,
-            promise,
-            holder: config.name.clone(),
-            lane: None,
-            ceiling_ms: None,
-            time_left: Duration::ZERO,
-            lead: Duration::ZERO,
-            last_renewal: None,
-            renewals: 0,
-            lost: 0,
-            last_error: None,
-        };
         Self {
-            status,
-            stopped: None,
+            space: config.space.clone(),
+            holder: config.name.clone(),
+            promise,
+            view: Engine::new(config.clone()).view(),
             next_ms: 0,
-            next_time_out_ms: None,
-            far_ahead: None,
             start: Start::Asking,
+            register_id: None,
+            store_ahead_ms: None,
+            last_error: None,
             is_refused: false,
-            is_given_back: true,
-            renewed_at_ms: None,
-            attempted_at_ms: None,
             used_until_ms: 0,
-            can_accept_lead: config.space.has_generator_lanes(),
         }
     }
 
     /// Returns the same state after its end.
     pub(crate) fn stopped(&self) -> Self {
-        let status = Status { phase: Phase::Stopped, ..self.status.clone() };
-        Self { status, stopped: Some(Stopped::Closed), ..self.clone() }
+        let view = View { phase: Phase::Stopped, stopped: Some(Stopped::Closed), ..self.view.clone() };
+        Self { view, ..self.clone() }
     }
 
     /// Returns why there is no lane or worker ID, or no room in it; `None` if its process has one that it can use.
     pub(crate) fn why_none(&self) -> Option<LeaseKind> {
         let retry_after = until(self.next_ms);
-        Some(match (&self.stopped, self.status.phase, &self.status.last_error) {
+        Some(match (&self.view.stopped, self.view.phase, &self.last_error) {
             (Some(stopped), ..) => stopped.into(),
             (_, Phase::Seeking, _) if let Start::ClocksDiffer(store_ahead_ms) = self.start => {
                 LeaseKind::ClocksDiffer { store_ahead_s: (store_ahead_ms / 1_000).try_into().unwrap_or(i32::MAX) }
             }
             (_, Phase::Seeking, _) if self.start != Start::Answered => LeaseKind::Opening { retry_after },
-            (_, Phase::Seeking, None) if self.far_ahead.is_some() && self.can_accept_lead => {
+            (_, Phase::Seeking, None) if self.view.far_ahead.is_some() && self.space.has_generator_lanes() => {
                 LeaseKind::Clock { retry_after }
             }
-            (_, Phase::Seeking, None) if self.far_ahead.is_some() => LeaseKind::WorkerClock { retry_after },
+            (_, Phase::Seeking, None) if self.view.far_ahead.is_some() => LeaseKind::WorkerClock { retry_after },
             (_, _, Some(_)) => LeaseKind::Silent { retry_after },
             (_, Phase::Holding, None) => return None,
-            _ => LeaseKind::NoLane { retry_after: until(self.next_time_out_ms.unwrap_or(0).max(self.next_ms)) },
+            _ => LeaseKind::NoLane { retry_after: until(self.view.next_time_out_ms.unwrap_or(0).max(self.next_ms)) },
         })
     }
 
     /// Returns whether it does not help to wait for a lane: the register refuses this process, or a clock is wrong.
     pub(crate) fn is_vain(&self) -> bool {
         let differs = matches!(self.start, Start::ClocksDiffer(_));
-        self.is_refused || differs || self.far_ahead.is_some_and(|far| far.are_all)
+        self.is_refused || differs || self.view.far_ahead.is_some_and(|far| far.are_all)
     }
 
     /// Returns why a lease is not open after this wait.
-    pub(crate) fn why_not_open(&self, space: &Space, waited: Duration) -> OpenError {
-        let kind = match (&self.stopped, &self.status.last_error) {
+    pub(crate) fn why_not_open(&self, waited: Duration) -> OpenError {
+        let (space, held) = (&self.space, self.view.held_lanes.unwrap_or(0));
+        let kind = match (&self.view.stopped, &self.last_error) {
             (Some(Stopped::Mismatch { layout, bits }), _) => OpenKind::Mismatch {
                 expected: format!("{} with {} lane bits", space.layout(), space.bits()),
                 found: format!("{layout} with {bits} lane bits"),
@@ -187,8 +164,8 @@ impl State {
             }
             (None, Some(cause)) if self.is_refused => OpenKind::Refused(cause.clone()),
             (None, Some(cause)) => OpenKind::Silent { waited, cause: cause.clone() },
-            (None, None) if let Some(FarAhead { found_ms, most_ms, are_all }) = self.far_ahead => {
-                let (held, lanes) = (self.status.held_lanes.unwrap_or(0), space.lane_count());
+            (None, None) if let Some(FarAhead { found_ms, most_ms, are_all }) = self.view.far_ahead => {
+                let lanes = space.lane_count();
                 let can_accept = space.has_generator_lanes();
                 if are_all {
                     OpenKind::Clock { most_ms, found_ms, can_accept }
@@ -199,24 +176,36 @@ impl State {
             (None, None) if self.start == Start::Asking => {
                 OpenKind::Silent { waited, cause: "its first call is still under way".into() }
             }
-            (None, None) => OpenKind::NoLane { held: self.status.held_lanes.unwrap_or(0), lanes: space.lane_count() },
+            (None, None) => OpenKind::NoLane { held, lanes: space.lane_count() },
         };
         kind.into()
     }
 
     /// Returns the status at this time.
     pub(crate) fn status_at(&self, now_ms: Option<u64>) -> Status {
-        let left_ms = match (self.status.ceiling_ms, now_ms) {
-            (Some(ceiling), Some(now)) => ceiling.saturating_sub(now),
-            _ => 0,
-        };
+        let View { phase, grant, held_lanes, acknowledgements, lost, .. } = self.view;
+        let ceiling_ms = grant.map(|grant| grant.ceiling_ms);
+        let left_ms = ceiling_ms.zip(now_ms).map_or(0, |(ceiling, now)| ceiling.saturating_sub(now));
         let ago = |then: u64| Duration::from_millis(monotonic_ms().saturating_sub(then));
         Status {
+            phase,
+            space: self.space.name().clone(),
+            space_id: self.view.space_id.clone(),
+            register_id: self.register_id.clone(),
+            lanes: self.space.lane_count(),
+            held_lanes,
+            store_ahead_ms: self.store_ahead_ms,
+            promise: self.promise.clone(),
+            holder: self.holder.clone(),
+            lane: grant.map(|grant| grant.lane),
+            ceiling_ms,
             time_left: Duration::from_millis(left_ms),
             // The last ID is in the millisecond before.
             lead: Duration::from_millis(now_ms.map_or(0, |now| self.used_until_ms.saturating_sub(now + 1))),
-            last_renewal: self.renewed_at_ms.map(ago),
-            ..self.status.clone()
+            last_renewal: self.view.acknowledged_at_ms.map(ago),
+            renewals: acknowledgements,
+            lost,
+            last_error: self.last_error.clone(),
         }
     }
 }
@@ -224,6 +213,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Grant;
     use crate::options::LaneOptions;
 
     fn state(bits: u32) -> State {
@@ -233,13 +223,14 @@ mod tests {
     }
 
     fn status(bits: u32) -> Status {
-        state(bits).status
+        state(bits).status_at(None)
     }
 
     #[test]
     fn the_lead_and_the_time_left_are_those_of_the_last_id_and_of_the_ceiling() {
         let mut state = state(4);
-        (state.used_until_ms, state.status.ceiling_ms) = (1_006, Some(1_030));
+        state.used_until_ms = 1_006;
+        state.view.grant = Some(Grant { lane: 0, floor_ms: 0, ceiling_ms: 1_030 });
         for (now_ms, lead_ms, left_ms) in [(1_000, 5, 30), (1_004, 1, 26), (1_005, 0, 25), (2_000, 0, 0)] {
             let status = state.status_at(Some(now_ms));
             let expected = (Duration::from_millis(lead_ms), Duration::from_millis(left_ms));
@@ -308,12 +299,13 @@ mod tests {
             (&lanes, Phase::Holding, Start::Answered, silent, None, None, is_silent),
             (&lanes, Phase::Lost, Start::Answered, None, far, None, no_lane(500)),
         ] {
-            let mut state = State { start, far_ahead, next_ms: 1_500, next_time_out_ms: time_out_ms, ..kind.clone() };
-            (state.status.phase, state.status.last_error) = (phase, error.map(String::from));
+            let view = View { phase, far_ahead, next_time_out_ms: time_out_ms, ..kind.view.clone() };
+            let last_error = error.map(String::from);
+            let mut state = State { start, next_ms: 1_500, view, last_error, ..kind.clone() };
             let case = format!("{phase:?}, {start:?}, {error:?}, {far_ahead:?}, {time_out_ms:?}");
             assert_eq!(state.why_none(), expected, "{case}");
             // Its end comes before all of these.
-            state.stopped = Some(Stopped::Reverted { key: "lanes/1/00000".into() });
+            state.view.stopped = Some(Stopped::Reverted { key: "lanes/1/00000".into() });
             assert_eq!(state.why_none(), Some(LeaseKind::Reverted), "{case}");
         }
     }
@@ -321,7 +313,6 @@ mod tests {
     #[test]
     fn why_a_lease_is_not_open_is_what_stands_in_the_way_first() {
         let state = state(4);
-        let space = Space::lanes(4).unwrap();
         let far = |are_all| Some(FarAhead { found_ms: 9_000, most_ms: 100, are_all });
         let silent = "register did not answer in 250 ms: ";
         let no_answer = format!("{silent}its first call is still under way");
@@ -340,12 +331,12 @@ mod tests {
             (None, false, None, Start::Asking, &no_answer),
             (None, false, None, Start::Answered, "no lane is free: 3 of 16 are held"),
         ] {
-            let mut state = State { far_ahead, start, is_refused, ..state.clone() };
-            state.status.held_lanes = Some(3);
-            state.status.last_error = error.map(String::from);
-            let why = |state: &State| state.why_not_open(&space, Duration::from_millis(250)).to_string();
+            let view = View { far_ahead, held_lanes: Some(3), ..state.view.clone() };
+            let last_error = error.map(String::from);
+            let mut state = State { view, start, is_refused, last_error, ..state.clone() };
+            let why = |state: &State| state.why_not_open(Duration::from_millis(250)).to_string();
             assert!(why(&state).starts_with(expected), "{}", why(&state));
-            state.stopped = Some(Stopped::Reverted { key: "lanes/1/00000".into() });
+            state.view.stopped = Some(Stopped::Reverted { key: "lanes/1/00000".into() });
             assert_eq!(why(&state), "register went back while it was opened, at lanes/1/00000");
         }
     }

@@ -1,15 +1,16 @@
-//! What the keeper asks of a generator, with a clock that stands still.
+//! What a lease asks of a generator, with a clock that stands still.
 
 use imid::clock::ManualClock;
 use imid::{SessionTag, SessionType};
 
 use super::*;
-use crate::background::Owner;
 use crate::clock::SCRIPTED_MS;
 use crate::engine::{Config, Phase, Stopped};
+use crate::handle::Side;
 use crate::record::Name;
 use crate::register::{MemoryRegister, Promise};
-use crate::state::{Start, State};
+use crate::space::Space;
+use crate::status::{Start, State};
 
 const T: u64 = 1_795_204_812_345;
 const CEILING_MS: u64 = T + 60_000;
@@ -134,20 +135,20 @@ fn a_generator_that_is_closed_starts_sealed() {
     assert!(last(&minter).generate(room()).unwrap_err().is_closed());
 }
 
-/// A generator whose keeper has no thread, with a lane up to [`CEILING_MS`].
-fn leased() -> (LeasedGenerator<Standing>, LaneMinter<Standing, 1>, Owner<State>) {
+/// A generator whose lease has no thread, with a lane up to [`CEILING_MS`].
+fn leased() -> (LeasedGenerator<Standing>, LaneMinter<Standing, 1>, Side) {
     let (mut minter, _) = minter();
     minter.start(grant(1, 0));
     let (space, name) = (Space::lanes(4).unwrap(), Name::parse("a").unwrap());
     let (horizon_ms, max_skew_ms) = (600_000, 1_000);
-    let config = Config { space: space.clone(), name, horizon_ms, max_skew_ms, any_lead: false };
+    let config = Config { space, name, horizon_ms, max_skew_ms, any_lead: false };
     let mut state = State::new(&config, Promise::Strong);
-    (state.status.phase, state.start, state.status.ceiling_ms) = (Phase::Holding, Start::Answered, Some(CEILING_MS));
-    let (keeper, owner) = Keeper::new(state, &Group::new());
+    (state.view.phase, state.start, state.view.grant) = (Phase::Holding, Start::Answered, Some(grant(1, 0)));
+    let (lease, side) = Handle::new(state, &Group::new());
     let inner = Arc::clone(&minter.0);
     let close: Arc<dyn Close> = inner.clone();
     let close_on_drop = CloseOnDrop { close: AssertUnwindSafe(close), process: Process::current() };
-    (LeasedGenerator { _close_on_drop: close_on_drop, inner, keeper, space }, minter, owner)
+    (LeasedGenerator { _close_on_drop: close_on_drop, inner, lease }, minter, side)
 }
 
 #[test]
@@ -162,12 +163,12 @@ fn a_floor_is_after_the_whole_millisecond_of_an_id() {
 
 #[test]
 fn a_lease_without_room_says_why() {
-    let (ids, _, owner) = leased();
+    let (ids, _, side) = leased();
     assert!(matches!(ids.why_no_room(), LeaseKind::UsedUp { .. }));
-    owner.state().stopped = Some(Stopped::NoSpace);
+    side.state().view.stopped = Some(Stopped::NoSpace);
     assert_eq!(ids.why_no_room(), LeaseKind::from(&Stopped::NoSpace));
     let (ids, ..) = leased();
-    // Its keeper has not stopped yet.
+    // Its thread has not stopped yet.
     ids.inner.close();
     assert_eq!(ids.why_no_room(), LeaseKind::Closed);
 }

@@ -17,16 +17,15 @@ use imid::fork::Process;
 use imid::generator::{Batch, GenerateError, Generator, Lane, ObserveError, Stats};
 use imid::{MessageId, SessionTag};
 
-use crate::background::Group;
 use crate::clock::{BelievedClock, until};
 use crate::engine::{Grant, MIN_GAP_MS};
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
-use crate::keeper::{Keeper, Terms};
+use crate::handle::{Group, Handle};
+use crate::lease::{Lease, Terms};
 use crate::minter::Minter;
 use crate::options::{LaneOptions, Settings, millis};
 use crate::register::{FileRegister, Register};
-use crate::space::Space;
-use crate::state::Status;
+use crate::status::Status;
 use crate::telemetry;
 
 /// How long a file can take: the lane of a killed process is free immediately, because it has the same name.
@@ -64,8 +63,7 @@ pub struct LeasedGenerator<C = SystemClock, const STRIPES: usize = 1> {
     /// Dropped first.
     _close_on_drop: CloseOnDrop,
     inner: Arc<Inner<C, STRIPES>>,
-    keeper: Keeper,
-    space: Space,
+    lease: Handle,
 }
 
 /// The state that the threads that mint share with the keeper.
@@ -189,14 +187,14 @@ where
             settings: settings.clone(),
             lane_bits,
         });
-        let config = settings.config(space.clone(), name);
+        let config = settings.config(space, name);
         let creates_missing = settings.create_missing;
         let minter = Box::new(LaneMinter(Arc::clone(&inner)));
-        let keeper = Keeper::start(register, clock, Terms { config, creates_missing }, minter, &Group::new());
-        let keeper = keeper.map_err(OpenKind::Thread)?;
+        let lease = Lease::start(register, clock, Terms { config, creates_missing }, minter, &Group::new());
+        let lease = lease.map_err(OpenKind::Thread)?;
         let close: Arc<dyn Close> = Arc::clone(&inner) as _;
         let close_on_drop = CloseOnDrop { close: AssertUnwindSafe(close), process: Process::current() };
-        Ok(Self { _close_on_drop: close_on_drop, inner, keeper, space })
+        Ok(Self { _close_on_drop: close_on_drop, inner, lease })
     }
 
     /// Waits until there is a lane, for at most this time.
@@ -206,7 +204,7 @@ where
     /// - Immediately, if the register is for another layout or number of lanes, or refuses this process permanently, as with a
     ///   wrong password. [`OpenError::is_permanent`] identifies these errors.
     pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
-        self.keeper.wait_until_open(&self.space, timeout)
+        self.lease.wait_until_open(timeout)
     }
 
     /// Does what [`wait_until_open`](Self::wait_until_open) does in a task of any async runtime, without a time limit: the caller has
@@ -215,7 +213,7 @@ where
     /// # Errors
     /// If waiting does not help ([`OpenError::is_permanent`]), as for [`wait_until_open`](Self::wait_until_open).
     pub async fn wait_until_open_async(&self) -> Result<(), OpenError> {
-        self.keeper.wait_until_open_async(&self.space).await
+        self.lease.wait_until_open_async().await
     }
 
     /// Mints a session's next ID. **Lock-free** while the lane stays the same; **never waits for the register**.
@@ -239,7 +237,7 @@ where
     /// As for [`generate`](Self::generate). What only the generator refuses ([`LeaseError::generate_error`]), as under overload, is an
     /// error immediately, and so is what does not pass ([`LeaseError::retry_after`] is `None`).
     pub fn generate_within(&self, session: SessionTag, timeout: Duration) -> Result<MessageId, LeaseError> {
-        let minted = self.keeper.changes().wait(timeout, || self.minted(session));
+        let minted = self.lease.changes().wait(timeout, || self.minted(session));
         minted.unwrap_or_else(|| self.generate(session))
     }
 
@@ -269,7 +267,7 @@ where
     /// # Errors
     /// As for [`generate_within`](Self::generate_within).
     pub async fn generate_async(&self, session: SessionTag) -> Result<MessageId, LeaseError> {
-        self.keeper.changes().wait_async(|| self.minted(session)).await
+        self.lease.changes().wait_async(|| self.minted(session)).await
     }
 
     /// Mints an ID, or says why it cannot; `None` if the thread that keeps the lease announces when it can.
@@ -363,8 +361,8 @@ where
     #[cold]
     fn note_refused_observation(&self, error: ObserveError) {
         // In a forked child, another thread may have held a lock of the recorder.
-        if !self.keeper.is_forked() {
-            telemetry::record_refused_observation(self.space.name(), self.keeper.holder(), error);
+        if !self.lease.is_forked() {
+            telemetry::record_refused_observation(self.lease.constant(), error);
         }
     }
 
@@ -383,7 +381,7 @@ where
 
     /// Returns the lease's state, for operators. In a forked child the lease has [stopped](crate::Phase::Stopped).
     pub fn status(&self) -> Status {
-        self.keeper.state().status_at(self.inner.clock.believed_ms())
+        self.lease.state().status_at(self.inner.clock.believed_ms())
     }
 
     /// Waits until the lease has [stopped](crate::Phase::Stopped), for at most `timeout`, and returns why: it was closed, the
@@ -392,7 +390,7 @@ where
     /// A stopped lease never starts again. If the register went back ([`is_reverted`](LeaseError::is_reverted)), do not restart the
     /// process before the register is [recovered](crate::admin::recover): a process that starts cannot tell that it went back.
     pub fn stopped_within(&self, timeout: Duration) -> Option<LeaseError> {
-        self.keeper.changes().wait(timeout, || self.why_ended())
+        self.lease.changes().wait(timeout, || self.why_ended())
     }
 
     /// Waits until the lease has [stopped](crate::Phase::Stopped), in a task of any async runtime, and returns why, as
@@ -406,13 +404,13 @@ where
     /// # }
     /// ```
     pub async fn stopped_async(&self) -> LeaseError {
-        self.keeper.changes().wait_async(|| self.why_ended()).await
+        self.lease.changes().wait_async(|| self.why_ended()).await
     }
 
     /// Waits until only a restart of the process helps, for at most `timeout`, and returns why. As [`stopped_within`](Self::stopped_within),
     /// but not while the register has gone back ([`is_reverted`](LeaseError::is_reverted)): answer 503 then, and do not exit.
     pub fn needs_restart_within(&self, timeout: Duration) -> Option<LeaseError> {
-        self.keeper.changes().wait(timeout, || self.why_restart())
+        self.lease.changes().wait(timeout, || self.why_restart())
     }
 
     /// Does what [`needs_restart_within`](Self::needs_restart_within) does in a task of any async runtime, without a time limit.
@@ -425,7 +423,7 @@ where
     /// # }
     /// ```
     pub async fn needs_restart_async(&self) -> LeaseError {
-        self.keeper.changes().wait_async(|| self.why_restart()).await
+        self.lease.changes().wait_async(|| self.why_restart()).await
     }
 
     fn why_restart(&self) -> Option<LeaseError> {
@@ -433,7 +431,7 @@ where
     }
 
     fn why_ended(&self) -> Option<LeaseError> {
-        self.keeper.is_stopped().then(|| self.why_stopped().into())
+        self.lease.is_stopped().then(|| self.why_stopped().into())
     }
 
     /// Releases the lane, and waits for at most `timeout`. Returns whether the register acknowledged it; also `true` if there was
@@ -446,7 +444,7 @@ where
     /// Dropping the generator does the same without waiting, so if the program exits right after, the writes may not happen.
     pub fn close_within(&self, timeout: Duration) -> bool {
         self.end();
-        self.keeper.changes().wait(timeout, || self.keeper.ended()).unwrap_or(false)
+        self.lease.changes().wait(timeout, || self.lease.ended()).unwrap_or(false)
     }
 
     /// Does what [`close_within`](Self::close_within) does in a task of any async runtime, without a time limit: it ends after two call
@@ -456,7 +454,7 @@ where
     /// releases the lane.
     pub async fn close_async(&self) -> bool {
         self.end();
-        self.keeper.changes().wait_async(|| self.keeper.ended()).await
+        self.lease.changes().wait_async(|| self.lease.ended()).await
     }
 
     /// Releases the lane, as [`close_within`](Self::close_within) does, and waits for the register to answer: at most two call time
@@ -466,9 +464,9 @@ where
     }
 
     fn end(&self) {
-        if !self.keeper.is_forked() {
+        if !self.lease.is_forked() {
             self.inner.close();
-            self.keeper.end();
+            self.lease.end();
         }
     }
 
@@ -486,7 +484,7 @@ where
     #[inline(never)]
     fn stays_last(&self, granted: &LaneGenerator<C, STRIPES>) -> bool {
         while self.inner.is_last(granted) {
-            if self.inner.is_closed.load(Ordering::Relaxed) || self.keeper.is_stopped() {
+            if self.inner.is_closed.load(Ordering::Relaxed) || self.lease.is_stopped() {
                 return self.inner.is_last(granted);
             }
             thread::yield_now();
@@ -507,7 +505,7 @@ where
     /// Counts a refusal.
     fn refuse(&self, kind: LeaseKind) -> LeaseError {
         self.inner.refused.fetch_add(1, Ordering::Relaxed);
-        telemetry::record_refusal(self.space.name(), self.keeper.holder(), kind);
+        telemetry::record_refusal(self.lease.constant(), kind);
         kind.into()
     }
 
@@ -532,7 +530,7 @@ where
             } else if error.is_ceiling() {
                 // The keeper may have raised it since.
                 if waited {
-                    self.keeper.wake();
+                    self.lease.wake();
                     return Err(self.why_no_room());
                 }
                 waited = true;
@@ -543,22 +541,22 @@ where
     }
 
     fn why_stopped(&self) -> LeaseKind {
-        if self.keeper.is_forked() {
+        if self.lease.is_forked() {
             return LeaseKind::Forked;
         }
-        self.keeper.state().stopped.as_ref().map_or(LeaseKind::Closed, LeaseKind::from)
+        self.lease.stopped().as_ref().map_or(LeaseKind::Closed, LeaseKind::from)
     }
 
     fn why_no_room(&self) -> LeaseKind {
-        if self.keeper.is_forked() {
+        if self.lease.is_forked() {
             return LeaseKind::Forked;
         }
         if self.inner.is_closed.load(Ordering::Relaxed) {
             return self.why_stopped();
         }
-        let state = self.keeper.state();
+        let state = self.lease.state();
         // The thread was woken, and renews the lease as soon as the attempt before is old enough.
-        let renews_ms = state.attempted_at_ms.unwrap_or(0) + MIN_GAP_MS;
+        let renews_ms = state.view.attempted_at_ms.unwrap_or(0) + MIN_GAP_MS;
         state.why_none().unwrap_or_else(|| LeaseKind::UsedUp { retry_after: until(renews_ms) })
     }
 }
@@ -568,7 +566,7 @@ impl<C, const STRIPES: usize> fmt::Debug for LeasedGenerator<C, STRIPES> {
         f.debug_struct("LeasedGenerator")
             .field("stripes", &STRIPES)
             .field("lane_bits", &self.inner.lane_bits)
-            .field("phase", &self.keeper.state().status.phase)
+            .field("phase", &self.lease.state().view.phase)
             .finish_non_exhaustive()
     }
 }

@@ -1,4 +1,4 @@
-//! The work of a keeper without its thread: time is scripted, and a register says which calls it gets.
+//! The work of a lease without its thread: time is scripted, and a register says which calls it gets.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex};
 use imid::clock::ClockError;
 
 use super::*;
-use crate::clock::{SCRIPTED_MS, monotonic_ms};
-use crate::engine::{Grant, Stopped};
+use crate::clock::SCRIPTED_MS;
+use crate::engine::Grant;
 use crate::options::TrustedClock;
 use crate::record::{LaneRecord, Name};
-use crate::register::{MemoryRegister, Promise, RegisterError};
-use crate::state::Start;
+use crate::register::{MemoryRegister, Promise};
+use crate::space::Space;
+use crate::status::{Start, Status};
 use crate::wait::lock;
 
 const T: u64 = 1_795_204_812_345;
@@ -122,16 +123,16 @@ impl Minter for ScriptedMinter {
     }
 }
 
-/// A keeper on a thread of a test.
+/// A lease on the thread of a test.
 struct Stage {
     script: Arc<Script>,
     memory: MemoryRegister,
-    keeper: Keeper,
-    kept: Kept<ScriptedRegister, ScriptedClock>,
+    handle: Handle,
+    lease: Lease<ScriptedRegister, ScriptedClock>,
 }
 
 impl Stage {
-    /// A keeper at the time 1 s, over a register that has the time of the script.
+    /// A lease at the time 1 s, over a register that has the time of the script.
     fn new(memory: &MemoryRegister, bits: u32, name: &str) -> Self {
         Self::trusting(None, memory, bits, name)
     }
@@ -146,17 +147,20 @@ impl Stage {
             max_skew_ms: SKEW_MS,
             any_lead: false,
         };
-        let (keeper, owner) = Keeper::new(State::new(&config, Promise::Strong), &Group::new());
         let (terms, minter) = (Terms { config, creates_missing: false }, Box::new(ScriptedMinter(Arc::clone(&script))));
         let register = ScriptedRegister(memory.clone(), Arc::clone(&script));
         let clock = BelievedClock::new(ScriptedClock(Arc::clone(&script)), SKEW_MS, trusted);
-        let kept = Kept::new(register, clock, terms, minter, owner);
-        Self { script, memory: memory.clone(), keeper, kept }
+        let (handle, lease) = Lease::new(register, clock, terms, minter, &Group::new());
+        Self { script, memory: memory.clone(), handle, lease }
+    }
+
+    fn status(&self) -> Status {
+        self.state().status_at(None)
     }
 
     /// Works until it sleeps or ends.
     fn work(&mut self) -> Option<u64> {
-        self.kept.proceed()
+        self.lease.work()
     }
 
     /// Works until this time.
@@ -182,7 +186,7 @@ impl Stage {
     }
 
     fn state(&self) -> State {
-        self.keeper.state()
+        self.handle.state()
     }
 }
 
@@ -202,24 +206,24 @@ const START: [&str; 11] = [
 
 #[test]
 fn a_start_and_an_idle_lease_make_few_calls() {
-    let mut keeper = Stage::new(&MemoryRegister::new(), 0, "a");
-    assert_eq!(keeper.work(), Some(1_000 + HORIZON_MS / 4));
-    assert_eq!(keeper.done(), START);
-    keeper.run_until(1_000 + 600_000);
+    let mut stage = Stage::new(&MemoryRegister::new(), 0, "a");
+    assert_eq!(stage.work(), Some(1_000 + HORIZON_MS / 4));
+    assert_eq!(stage.done(), START);
+    stage.run_until(1_000 + 600_000);
     // Every quarter of the horizon, and every 10 s.
-    let counts = keeper.counts(["write lanes/1/00000", "raise", "time", "list", "read register", "seal", "start 0"]);
+    let counts = stage.counts(["write lanes/1/00000", "raise", "time", "list", "read register", "seal", "start 0"]);
     assert_eq!(counts, [240, 240, 60, 0, 0, 0, 0]);
 }
 
 #[test]
 fn the_state_says_what_was_found_and_granted() {
     let memory = MemoryRegister::new();
-    let mut keeper = Stage::new(&memory, 1, "a");
-    assert_eq!((keeper.state().start, keeper.state().is_given_back), (Start::Asking, true));
-    keeper.script.set_store(200);
-    keeper.work();
-    let state = keeper.state();
-    let status = &state.status;
+    let mut stage = Stage::new(&memory, 1, "a");
+    assert_eq!((stage.state().start, stage.state().view.is_given_back), (Start::Asking, true));
+    stage.script.set_store(200);
+    stage.work();
+    let state = stage.state();
+    let status = state.status_at(None);
     let lane = status.lane.unwrap();
     let space_id = crate::admin::view(&mut memory.clone(), "lanes").unwrap().meta.space_id;
     assert_eq!(status.phase, Phase::Holding);
@@ -229,57 +233,57 @@ fn the_state_says_what_was_found_and_granted() {
     assert_eq!(status.held_lanes, Some(1));
     assert_eq!(status.ceiling_ms, Some(T + 1_000 + HORIZON_MS));
     assert_eq!((status.renewals, status.lost, status.last_error.clone()), (1, 0, None));
-    assert_eq!((state.stopped.clone(), state.far_ahead), (None, None));
-    assert_eq!((state.next_ms, state.next_time_out_ms), (3_500, None));
-    assert_eq!((state.start, state.is_refused, state.is_given_back), (Start::Answered, false, false));
-    assert_eq!(state.renewed_at_ms, Some(1_000));
+    assert_eq!((state.view.stopped.clone(), state.view.far_ahead), (None, None));
+    assert_eq!((state.next_ms, state.view.next_time_out_ms), (3_500, None));
+    assert_eq!((state.start, state.is_refused, state.view.is_given_back), (Start::Answered, false, false));
+    assert_eq!(state.view.acknowledged_at_ms, Some(1_000));
 
     // Another process finds the first one.
     let mut second = Stage::new(&memory, 1, "b");
     second.work();
     let state = second.state();
-    assert_eq!(state.status.lane, Some(1 - lane));
-    assert_eq!(state.status.held_lanes, Some(2));
+    assert_eq!(state.status_at(None).lane, Some(1 - lane));
+    assert_eq!(state.view.held_lanes, Some(2));
 
     // A third one finds no lane, and says when the next one can be taken.
     let mut third = Stage::new(&memory, 1, "c");
     let next = third.work();
     assert!(next.is_some_and(|until_ms| (1_037..=1_075).contains(&until_ms)), "{next:?}");
     let state = third.state();
-    assert_eq!((state.status.phase, state.status.held_lanes), (Phase::Seeking, Some(2)));
-    assert_eq!(state.next_time_out_ms, Some(1_000 + HORIZON_MS));
-    assert!(state.is_given_back);
+    assert_eq!((state.view.phase, state.view.held_lanes), (Phase::Seeking, Some(2)));
+    assert_eq!(state.view.next_time_out_ms, Some(1_000 + HORIZON_MS));
+    assert!(state.view.is_given_back);
 }
 
 #[test]
 fn a_change_is_announced_and_a_wake_without_one_is_not() {
-    let mut keeper = Stage::new(&MemoryRegister::new(), 0, "a");
-    keeper.work();
-    let count = keeper.keeper.changes().count();
+    let mut stage = Stage::new(&MemoryRegister::new(), 0, "a");
+    stage.work();
+    let count = stage.handle.changes().count();
     assert!(count > 0);
-    keeper.work();
-    assert_eq!(keeper.keeper.changes().count(), count, "a call that is refused wakes the keeper, and waits for news");
+    stage.work();
+    assert_eq!(stage.handle.changes().count(), count, "a call that is refused wakes the stage, and waits for news");
     SCRIPTED_MS.set(Some(3_500));
-    keeper.work();
-    assert!(keeper.keeper.changes().count() > count, "the ceiling was raised");
+    stage.work();
+    assert!(stage.handle.changes().count() > count, "the ceiling was raised");
 }
 
 #[test]
 fn a_store_without_a_time_is_asked_once() {
-    let mut keeper = Stage::new(&MemoryRegister::new(), 0, "a");
-    keeper.script.set_store(i64::MIN);
-    keeper.run_until(100_000);
-    assert_eq!(keeper.counts(["time", "start 0"]), [1, 1]);
-    assert_eq!(keeper.state().status.store_ahead_ms, None);
+    let mut stage = Stage::new(&MemoryRegister::new(), 0, "a");
+    stage.script.set_store(i64::MIN);
+    stage.run_until(100_000);
+    assert_eq!(stage.counts(["time", "start 0"]), [1, 1]);
+    assert_eq!(stage.status().store_ahead_ms, None);
 }
 
 #[test]
 fn a_time_that_cannot_be_read_is_asked_for_before_each_action_until_it_is_known() {
-    let mut keeper = Stage::new(&MemoryRegister::new(), 0, "a");
-    keeper.script.time_fails.store(true, Ordering::Relaxed);
-    keeper.work();
+    let mut stage = Stage::new(&MemoryRegister::new(), 0, "a");
+    stage.script.time_fails.store(true, Ordering::Relaxed);
+    stage.work();
     assert_eq!(
-        keeper.done(),
+        stage.done(),
         [
             "list",
             "read register",
@@ -298,24 +302,24 @@ fn a_time_that_cannot_be_read_is_asked_for_before_each_action_until_it_is_known(
             "read register",
         ]
     );
-    keeper.script.time_fails.store(false, Ordering::Relaxed);
-    keeper.work();
-    assert_eq!(keeper.counts(["time"]), [1]);
+    stage.script.time_fails.store(false, Ordering::Relaxed);
+    stage.work();
+    assert_eq!(stage.counts(["time"]), [1]);
     // It is known now, so a failure costs no call more.
-    keeper.script.time_fails.store(true, Ordering::Relaxed);
-    keeper.run_until(1_000 + 60_000);
-    assert_eq!(keeper.counts(["time"]), [6]);
-    assert_eq!(keeper.state().status.store_ahead_ms, Some(0));
-    assert_eq!(keeper.state().status.last_error, None, "the lease does not need it");
+    stage.script.time_fails.store(true, Ordering::Relaxed);
+    stage.run_until(1_000 + 60_000);
+    assert_eq!(stage.counts(["time"]), [6]);
+    assert_eq!(stage.status().store_ahead_ms, Some(0));
+    assert_eq!(stage.status().last_error, None, "the lease does not need it");
 }
 
 #[test]
 fn a_time_that_cannot_be_read_takes_a_tenth_of_the_time() {
-    let mut keeper = Stage::new(&MemoryRegister::new(), 0, "a");
-    keeper.script.time_fails.store(true, Ordering::Relaxed);
-    keeper.script.time_takes_ms.store(1_000, Ordering::Relaxed);
-    keeper.run_until(100_000);
-    assert_eq!(keeper.counts(["time", "raise"]), [10, 36]);
+    let mut stage = Stage::new(&MemoryRegister::new(), 0, "a");
+    stage.script.time_fails.store(true, Ordering::Relaxed);
+    stage.script.time_takes_ms.store(1_000, Ordering::Relaxed);
+    stage.run_until(100_000);
+    assert_eq!(stage.counts(["time", "raise"]), [10, 36]);
 }
 
 #[test]
@@ -323,142 +327,142 @@ fn no_lane_is_taken_while_the_clocks_differ_and_one_is_as_soon_as_they_agree() {
     for (store_ahead_ms, is_trusted) in [(HOUR_MS, false), (-HOUR_MS, false), (HOUR_MS, true), (500, false)] {
         SCRIPTED_MS.set(Some(1_000));
         let trusted = is_trusted.then_some(TrustedClock::Process);
-        let mut keeper = Stage::trusting(trusted, &MemoryRegister::new(), 0, "a");
-        keeper.script.set_store(store_ahead_ms);
+        let mut stage = Stage::trusting(trusted, &MemoryRegister::new(), 0, "a");
+        stage.script.set_store(store_ahead_ms);
         if is_trusted || store_ahead_ms == 500 {
-            keeper.work();
-            assert_eq!(keeper.state().status.ceiling_ms, Some(T + 1_000 + HORIZON_MS), "this process's time");
+            stage.work();
+            assert_eq!(stage.status().ceiling_ms, Some(T + 1_000 + HORIZON_MS), "this process's time");
             continue;
         }
-        keeper.run_until(60_000);
-        assert_eq!(keeper.counts(["list", "write lanes/1/00000"])[1], 0);
-        let state = keeper.state();
-        assert_eq!((state.status.phase, state.start), (Phase::Seeking, Start::ClocksDiffer(store_ahead_ms)));
-        assert_eq!(state.status.store_ahead_ms, Some(store_ahead_ms));
-        keeper.script.set_store(0);
-        keeper.run_until(62_000);
-        assert_eq!((keeper.state().status.phase, keeper.state().start), (Phase::Holding, Start::Answered));
+        stage.run_until(60_000);
+        assert_eq!(stage.counts(["list", "write lanes/1/00000"])[1], 0);
+        let state = stage.state();
+        assert_eq!((state.view.phase, state.start), (Phase::Seeking, Start::ClocksDiffer(store_ahead_ms)));
+        assert_eq!(state.store_ahead_ms, Some(store_ahead_ms));
+        stage.script.set_store(0);
+        stage.run_until(62_000);
+        assert_eq!((stage.status().phase, stage.state().start), (Phase::Holding, Start::Answered));
     }
 }
 
 #[test]
 fn an_error_is_shown_until_an_answer_and_one_that_lasts_is_told_apart() {
-    let mut keeper = Stage::new(&MemoryRegister::new(), 0, "a");
-    keeper.memory.set_down(true);
-    let next = keeper.work();
+    let mut stage = Stage::new(&MemoryRegister::new(), 0, "a");
+    stage.memory.set_down(true);
+    let next = stage.work();
     assert!(next.is_some(), "{next:?}");
-    assert_eq!(keeper.done(), ["list"], "a store that is away is tried once at a time");
-    let state = keeper.state();
+    assert_eq!(stage.done(), ["list"], "a store that is away is tried once at a time");
+    let state = stage.state();
     assert_eq!((state.start, state.is_refused), (Start::Asking, false));
-    assert_eq!(state.status.last_error.as_deref(), Some("the register in memory is set down"));
-    keeper.script.is_permanent.store(true, Ordering::Relaxed);
-    keeper.run_until(5_000);
-    assert!(keeper.state().is_refused);
-    keeper.memory.set_down(false);
-    keeper.run_until(20_000);
-    let state = keeper.state();
-    assert_eq!((state.status.phase, state.status.last_error, state.is_refused), (Phase::Holding, None, false));
+    assert_eq!(state.last_error.as_deref(), Some("the register in memory is set down"));
+    stage.script.is_permanent.store(true, Ordering::Relaxed);
+    stage.run_until(5_000);
+    assert!(stage.state().is_refused);
+    stage.memory.set_down(false);
+    stage.run_until(20_000);
+    let state = stage.state();
+    assert_eq!((state.view.phase, state.last_error, state.is_refused), (Phase::Holding, None, false));
     // The next error is one of a write.
-    keeper.memory.set_down(true);
-    keeper.done();
-    keeper.run_until(23_000);
-    let state = keeper.state();
-    assert!(state.is_refused && state.status.last_error.is_some());
-    assert_eq!((state.start, state.status.phase), (Start::Answered, Phase::Holding));
-    let [writes, times, lists] = keeper.counts(["write lanes/1/00000", "time", "list"]);
+    stage.memory.set_down(true);
+    stage.done();
+    stage.run_until(23_000);
+    let state = stage.state();
+    assert!(state.is_refused && state.last_error.is_some());
+    assert_eq!((state.start, state.view.phase), (Start::Answered, Phase::Holding));
+    let [writes, times, lists] = stage.counts(["write lanes/1/00000", "time", "list"]);
     assert!(writes == 1 && times <= 1 && lists == 0, "{writes} writes, {times} times, {lists} lists");
 }
 
 #[test]
 fn a_call_that_panics_has_no_answer_and_the_lease_goes_on() {
-    let mut keeper = Stage::new(&MemoryRegister::new(), 0, "a");
-    keeper.work();
-    keeper.script.writes_panic.store(true, Ordering::Relaxed);
-    keeper.run_until(3_500);
-    keeper.work();
-    let status = keeper.state().status;
+    let mut stage = Stage::new(&MemoryRegister::new(), 0, "a");
+    stage.work();
+    stage.script.writes_panic.store(true, Ordering::Relaxed);
+    stage.run_until(3_500);
+    stage.work();
+    let status = stage.status();
     assert_eq!((status.phase, status.last_error.as_deref()), (Phase::Holding, Some("the call has panicked")));
-    keeper.script.writes_panic.store(false, Ordering::Relaxed);
-    keeper.run_until(10_000);
-    let status = keeper.state().status;
+    stage.script.writes_panic.store(false, Ordering::Relaxed);
+    stage.run_until(10_000);
+    let status = stage.status();
     assert_eq!((status.phase, status.last_error), (Phase::Holding, None));
     assert!(status.renewals > 1, "{}", status.renewals);
 }
 
 #[test]
 fn a_close_gives_the_lane_back_and_ends() {
-    let mut keeper = Stage::new(&MemoryRegister::new(), 0, "a");
-    keeper.work();
-    keeper.done();
-    keeper.keeper.end();
-    assert_eq!(keeper.work(), None);
-    assert_eq!(keeper.done(), ["seal", "write lanes/1/00000"]);
-    let state = keeper.state();
-    assert_eq!((state.status.phase, state.stopped), (Phase::Stopped, Some(Stopped::Closed)));
-    assert!(state.is_given_back);
-    let record = LaneRecord::parse(&keeper.memory.read("lanes/1/00000").unwrap().unwrap()).unwrap();
+    let mut stage = Stage::new(&MemoryRegister::new(), 0, "a");
+    stage.work();
+    stage.done();
+    stage.handle.end();
+    assert_eq!(stage.work(), None);
+    assert_eq!(stage.done(), ["seal", "write lanes/1/00000"]);
+    let state = stage.state();
+    assert_eq!((state.view.phase, state.view.stopped), (Phase::Stopped, Some(Stopped::Closed)));
+    assert!(state.view.is_given_back);
+    let record = LaneRecord::parse(&stage.memory.read("lanes/1/00000").unwrap().unwrap()).unwrap();
     assert_eq!(record.state, crate::record::LaneState::Free);
 }
 
 #[test]
 fn a_close_makes_no_call_after_one_that_has_failed() {
-    let mut keeper = Stage::new(&MemoryRegister::new(), 0, "a");
-    keeper.work();
-    keeper.done();
-    keeper.keeper.end();
-    keeper.memory.set_down(true);
-    assert_eq!(keeper.work(), None);
-    assert_eq!(keeper.done(), ["seal", "write lanes/1/00000"]);
-    let state = keeper.state();
-    assert_eq!((state.status.phase, state.is_given_back), (Phase::Stopped, false));
+    let mut stage = Stage::new(&MemoryRegister::new(), 0, "a");
+    stage.work();
+    stage.done();
+    stage.handle.end();
+    stage.memory.set_down(true);
+    assert_eq!(stage.work(), None);
+    assert_eq!(stage.done(), ["seal", "write lanes/1/00000"]);
+    let state = stage.state();
+    assert_eq!((state.view.phase, state.view.is_given_back), (Phase::Stopped, false));
 }
 
 #[test]
 fn a_close_before_the_first_lane_makes_no_call() {
-    let mut keeper = Stage::new(&MemoryRegister::new(), 0, "a");
-    keeper.keeper.end();
-    assert_eq!(keeper.work(), None);
-    assert_eq!(keeper.done(), ["seal"]);
-    assert!(keeper.state().is_given_back);
+    let mut stage = Stage::new(&MemoryRegister::new(), 0, "a");
+    stage.handle.end();
+    assert_eq!(stage.work(), None);
+    assert_eq!(stage.done(), ["seal"]);
+    assert!(stage.state().view.is_given_back);
 }
 
 #[test]
-fn the_end_says_that_all_leases_have_stopped_and_which_lanes_are_held() {
-    let (memory, mut keepers) = (MemoryRegister::new(), Vec::new());
+fn the_end_says_that_the_lease_has_stopped_and_whether_its_lane_is_held() {
+    let (memory, mut stages) = (MemoryRegister::new(), Vec::new());
     for (panic, phase) in [(None, Phase::Holding), (Some("on purpose"), Phase::Seeking)] {
-        let mut keeper = Stage::new(&memory, 0, "a");
+        let mut stage = Stage::new(&memory, 0, "a");
         if phase == Phase::Seeking {
-            keeper = Stage::new(&memory, 0, "b");
+            stage = Stage::new(&memory, 0, "b");
         }
-        keeper.work();
-        assert_eq!(keeper.state().status.phase, phase);
-        let count = keeper.keeper.changes().count();
-        keeper.kept.end(panic.map(|panic| Box::new(panic) as Box<dyn std::any::Any + Send>));
-        let state = keeper.state();
-        assert_eq!((state.status.phase, state.stopped), (Phase::Stopped, Some(Stopped::Closed)));
-        assert!(!state.is_given_back, "a write may be under way");
-        assert_eq!(keeper.keeper.changes().count() - count, u64::from(panic.is_some()));
-        keepers.push(keeper);
+        stage.work();
+        assert_eq!(stage.status().phase, phase);
+        let count = stage.handle.changes().count();
+        stage.lease.end(panic.map(str::to_owned));
+        let state = stage.state();
+        assert_eq!((state.view.phase, state.view.stopped), (Phase::Stopped, Some(Stopped::Closed)));
+        assert!(!state.view.is_given_back, "a write may be under way");
+        assert_eq!(stage.handle.changes().count() - count, 1);
+        stages.push(stage);
     }
 }
 
 #[test]
 fn a_lane_that_was_lost_is_one_of_others() {
-    let mut keeper = Stage::new(&MemoryRegister::new(), 0, "a");
-    keeper.work();
-    crate::admin::free(&mut keeper.memory.clone(), "lanes", 0, crate::admin::FreeIf::Forced).unwrap();
-    let mut second = Stage::new(&keeper.memory, 0, "b");
+    let mut stage = Stage::new(&MemoryRegister::new(), 0, "a");
+    stage.work();
+    crate::admin::free(&mut stage.memory.clone(), "lanes", 0, crate::admin::FreeIf::Forced).unwrap();
+    let mut second = Stage::new(&stage.memory, 0, "b");
     second.run_until(3_500);
-    assert_eq!(second.state().status.phase, Phase::Holding);
-    assert!(keeper.work().is_some());
-    let state = keeper.state();
-    assert_eq!((state.status.phase, state.status.lost, state.is_given_back), (Phase::Lost, 1, true));
-    assert_eq!(state.status.held_lanes, Some(1));
+    assert_eq!(second.status().phase, Phase::Holding);
+    assert!(stage.work().is_some());
+    let state = stage.state();
+    assert_eq!((state.view.phase, state.view.lost, state.view.is_given_back), (Phase::Lost, 1, true));
+    assert_eq!(state.view.held_lanes, Some(1));
 }
 
 #[test]
 fn a_wake_is_taken_once() {
     let stage = Stage::new(&MemoryRegister::new(), 0, "a");
-    stage.keeper.wake();
-    assert!(stage.kept.owner.take_wake());
+    stage.handle.wake();
+    assert!(stage.lease.side.take_wake());
 }
