@@ -6,8 +6,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 files=(
-  admin background clock engine/clock_judgement engine/listing engine/mod engine/raise engine/renew engine/reply engine/seek
-  error generator identity keeper keeper/work options record space state
+  admin clock engine/clock_judgement engine/listing engine/mod engine/raise engine/renew engine/reply engine/seek
+  error handle identity lease leased minter options record space status wait
 )
 wanted=${1:-}
 wanted=${wanted%.rs}

@@ -124,14 +124,14 @@ impl Minter for ScriptedMinter {
 }
 
 /// A lease on the thread of a test.
-struct Stage {
+struct Scripted {
     script: Arc<Script>,
     memory: MemoryRegister,
     handle: Handle,
     lease: Lease<ScriptedRegister, ScriptedClock>,
 }
 
-impl Stage {
+impl Scripted {
     /// A lease at the time 1 s, over a register that has the time of the script.
     fn new(memory: &MemoryRegister, bits: u32, name: &str) -> Self {
         Self::trusting(None, memory, bits, name)
@@ -206,23 +206,23 @@ const START: [&str; 11] = [
 
 #[test]
 fn a_start_and_an_idle_lease_make_few_calls() {
-    let mut stage = Stage::new(&MemoryRegister::new(), 0, "a");
-    assert_eq!(stage.work(), Some(1_000 + HORIZON_MS / 4));
-    assert_eq!(stage.done(), START);
-    stage.run_until(1_000 + 600_000);
+    let mut scripted = Scripted::new(&MemoryRegister::new(), 0, "a");
+    assert_eq!(scripted.work(), Some(1_000 + HORIZON_MS / 4));
+    assert_eq!(scripted.done(), START);
+    scripted.run_until(1_000 + 600_000);
     // Every quarter of the horizon, and every 10 s.
-    let counts = stage.counts(["write lanes/1/00000", "raise", "time", "list", "read register", "seal", "start 0"]);
+    let counts = scripted.counts(["write lanes/1/00000", "raise", "time", "list", "read register", "seal", "start 0"]);
     assert_eq!(counts, [240, 240, 60, 0, 0, 0, 0]);
 }
 
 #[test]
 fn the_state_says_what_was_found_and_granted() {
     let memory = MemoryRegister::new();
-    let mut stage = Stage::new(&memory, 1, "a");
-    assert_eq!((stage.state().start, stage.state().view.is_given_back), (Start::Asking, true));
-    stage.script.set_store(200);
-    stage.work();
-    let state = stage.state();
+    let mut scripted = Scripted::new(&memory, 1, "a");
+    assert_eq!((scripted.state().start, scripted.state().view.is_given_back), (Start::Asking, true));
+    scripted.script.set_store(200);
+    scripted.work();
+    let state = scripted.state();
     let status = state.status_at(None);
     let lane = status.lane.unwrap();
     let space_id = crate::admin::view(&mut memory.clone(), "lanes").unwrap().meta.space_id;
@@ -239,14 +239,14 @@ fn the_state_says_what_was_found_and_granted() {
     assert_eq!(state.view.acknowledged_at_ms, Some(1_000));
 
     // Another process finds the first one.
-    let mut second = Stage::new(&memory, 1, "b");
+    let mut second = Scripted::new(&memory, 1, "b");
     second.work();
     let state = second.state();
     assert_eq!(state.status_at(None).lane, Some(1 - lane));
     assert_eq!(state.view.held_lanes, Some(2));
 
     // A third one finds no lane, and says when the next one can be taken.
-    let mut third = Stage::new(&memory, 1, "c");
+    let mut third = Scripted::new(&memory, 1, "c");
     let next = third.work();
     assert!(next.is_some_and(|until_ms| (1_037..=1_075).contains(&until_ms)), "{next:?}");
     let state = third.state();
@@ -257,33 +257,37 @@ fn the_state_says_what_was_found_and_granted() {
 
 #[test]
 fn a_change_is_announced_and_a_wake_without_one_is_not() {
-    let mut stage = Stage::new(&MemoryRegister::new(), 0, "a");
-    stage.work();
-    let count = stage.handle.changes().count();
+    let mut scripted = Scripted::new(&MemoryRegister::new(), 0, "a");
+    scripted.work();
+    let count = scripted.handle.changes().count();
     assert!(count > 0);
-    stage.work();
-    assert_eq!(stage.handle.changes().count(), count, "a call that is refused wakes the stage, and waits for news");
+    scripted.work();
+    assert_eq!(
+        scripted.handle.changes().count(),
+        count,
+        "a call that is refused wakes the scripted, and waits for news"
+    );
     SCRIPTED_MS.set(Some(3_500));
-    stage.work();
-    assert!(stage.handle.changes().count() > count, "the ceiling was raised");
+    scripted.work();
+    assert!(scripted.handle.changes().count() > count, "the ceiling was raised");
 }
 
 #[test]
 fn a_store_without_a_time_is_asked_once() {
-    let mut stage = Stage::new(&MemoryRegister::new(), 0, "a");
-    stage.script.set_store(i64::MIN);
-    stage.run_until(100_000);
-    assert_eq!(stage.counts(["time", "start 0"]), [1, 1]);
-    assert_eq!(stage.status().store_ahead_ms, None);
+    let mut scripted = Scripted::new(&MemoryRegister::new(), 0, "a");
+    scripted.script.set_store(i64::MIN);
+    scripted.run_until(100_000);
+    assert_eq!(scripted.counts(["time", "start 0"]), [1, 1]);
+    assert_eq!(scripted.status().store_ahead_ms, None);
 }
 
 #[test]
 fn a_time_that_cannot_be_read_is_asked_for_before_each_action_until_it_is_known() {
-    let mut stage = Stage::new(&MemoryRegister::new(), 0, "a");
-    stage.script.time_fails.store(true, Ordering::Relaxed);
-    stage.work();
+    let mut scripted = Scripted::new(&MemoryRegister::new(), 0, "a");
+    scripted.script.time_fails.store(true, Ordering::Relaxed);
+    scripted.work();
     assert_eq!(
-        stage.done(),
+        scripted.done(),
         [
             "list",
             "read register",
@@ -302,24 +306,24 @@ fn a_time_that_cannot_be_read_is_asked_for_before_each_action_until_it_is_known(
             "read register",
         ]
     );
-    stage.script.time_fails.store(false, Ordering::Relaxed);
-    stage.work();
-    assert_eq!(stage.counts(["time"]), [1]);
+    scripted.script.time_fails.store(false, Ordering::Relaxed);
+    scripted.work();
+    assert_eq!(scripted.counts(["time"]), [1]);
     // It is known now, so a failure costs no call more.
-    stage.script.time_fails.store(true, Ordering::Relaxed);
-    stage.run_until(1_000 + 60_000);
-    assert_eq!(stage.counts(["time"]), [6]);
-    assert_eq!(stage.status().store_ahead_ms, Some(0));
-    assert_eq!(stage.status().last_error, None, "the lease does not need it");
+    scripted.script.time_fails.store(true, Ordering::Relaxed);
+    scripted.run_until(1_000 + 60_000);
+    assert_eq!(scripted.counts(["time"]), [6]);
+    assert_eq!(scripted.status().store_ahead_ms, Some(0));
+    assert_eq!(scripted.status().last_error, None, "the lease does not need it");
 }
 
 #[test]
 fn a_time_that_cannot_be_read_takes_a_tenth_of_the_time() {
-    let mut stage = Stage::new(&MemoryRegister::new(), 0, "a");
-    stage.script.time_fails.store(true, Ordering::Relaxed);
-    stage.script.time_takes_ms.store(1_000, Ordering::Relaxed);
-    stage.run_until(100_000);
-    assert_eq!(stage.counts(["time", "raise"]), [10, 36]);
+    let mut scripted = Scripted::new(&MemoryRegister::new(), 0, "a");
+    scripted.script.time_fails.store(true, Ordering::Relaxed);
+    scripted.script.time_takes_ms.store(1_000, Ordering::Relaxed);
+    scripted.run_until(100_000);
+    assert_eq!(scripted.counts(["time", "raise"]), [10, 36]);
 }
 
 #[test]
@@ -327,142 +331,142 @@ fn no_lane_is_taken_while_the_clocks_differ_and_one_is_as_soon_as_they_agree() {
     for (store_ahead_ms, is_trusted) in [(HOUR_MS, false), (-HOUR_MS, false), (HOUR_MS, true), (500, false)] {
         SCRIPTED_MS.set(Some(1_000));
         let trusted = is_trusted.then_some(TrustedClock::Process);
-        let mut stage = Stage::trusting(trusted, &MemoryRegister::new(), 0, "a");
-        stage.script.set_store(store_ahead_ms);
+        let mut scripted = Scripted::trusting(trusted, &MemoryRegister::new(), 0, "a");
+        scripted.script.set_store(store_ahead_ms);
         if is_trusted || store_ahead_ms == 500 {
-            stage.work();
-            assert_eq!(stage.status().ceiling_ms, Some(T + 1_000 + HORIZON_MS), "this process's time");
+            scripted.work();
+            assert_eq!(scripted.status().ceiling_ms, Some(T + 1_000 + HORIZON_MS), "this process's time");
             continue;
         }
-        stage.run_until(60_000);
-        assert_eq!(stage.counts(["list", "write lanes/1/00000"])[1], 0);
-        let state = stage.state();
+        scripted.run_until(60_000);
+        assert_eq!(scripted.counts(["list", "write lanes/1/00000"])[1], 0);
+        let state = scripted.state();
         assert_eq!((state.view.phase, state.start), (Phase::Seeking, Start::ClocksDiffer(store_ahead_ms)));
         assert_eq!(state.store_ahead_ms, Some(store_ahead_ms));
-        stage.script.set_store(0);
-        stage.run_until(62_000);
-        assert_eq!((stage.status().phase, stage.state().start), (Phase::Holding, Start::Answered));
+        scripted.script.set_store(0);
+        scripted.run_until(62_000);
+        assert_eq!((scripted.status().phase, scripted.state().start), (Phase::Holding, Start::Answered));
     }
 }
 
 #[test]
 fn an_error_is_shown_until_an_answer_and_one_that_lasts_is_told_apart() {
-    let mut stage = Stage::new(&MemoryRegister::new(), 0, "a");
-    stage.memory.set_down(true);
-    let next = stage.work();
+    let mut scripted = Scripted::new(&MemoryRegister::new(), 0, "a");
+    scripted.memory.set_down(true);
+    let next = scripted.work();
     assert!(next.is_some(), "{next:?}");
-    assert_eq!(stage.done(), ["list"], "a store that is away is tried once at a time");
-    let state = stage.state();
+    assert_eq!(scripted.done(), ["list"], "a store that is away is tried once at a time");
+    let state = scripted.state();
     assert_eq!((state.start, state.is_refused), (Start::Asking, false));
     assert_eq!(state.last_error.as_deref(), Some("the register in memory is set down"));
-    stage.script.is_permanent.store(true, Ordering::Relaxed);
-    stage.run_until(5_000);
-    assert!(stage.state().is_refused);
-    stage.memory.set_down(false);
-    stage.run_until(20_000);
-    let state = stage.state();
+    scripted.script.is_permanent.store(true, Ordering::Relaxed);
+    scripted.run_until(5_000);
+    assert!(scripted.state().is_refused);
+    scripted.memory.set_down(false);
+    scripted.run_until(20_000);
+    let state = scripted.state();
     assert_eq!((state.view.phase, state.last_error, state.is_refused), (Phase::Holding, None, false));
     // The next error is one of a write.
-    stage.memory.set_down(true);
-    stage.done();
-    stage.run_until(23_000);
-    let state = stage.state();
+    scripted.memory.set_down(true);
+    scripted.done();
+    scripted.run_until(23_000);
+    let state = scripted.state();
     assert!(state.is_refused && state.last_error.is_some());
     assert_eq!((state.start, state.view.phase), (Start::Answered, Phase::Holding));
-    let [writes, times, lists] = stage.counts(["write lanes/1/00000", "time", "list"]);
+    let [writes, times, lists] = scripted.counts(["write lanes/1/00000", "time", "list"]);
     assert!(writes == 1 && times <= 1 && lists == 0, "{writes} writes, {times} times, {lists} lists");
 }
 
 #[test]
 fn a_call_that_panics_has_no_answer_and_the_lease_goes_on() {
-    let mut stage = Stage::new(&MemoryRegister::new(), 0, "a");
-    stage.work();
-    stage.script.writes_panic.store(true, Ordering::Relaxed);
-    stage.run_until(3_500);
-    stage.work();
-    let status = stage.status();
+    let mut scripted = Scripted::new(&MemoryRegister::new(), 0, "a");
+    scripted.work();
+    scripted.script.writes_panic.store(true, Ordering::Relaxed);
+    scripted.run_until(3_500);
+    scripted.work();
+    let status = scripted.status();
     assert_eq!((status.phase, status.last_error.as_deref()), (Phase::Holding, Some("the call has panicked")));
-    stage.script.writes_panic.store(false, Ordering::Relaxed);
-    stage.run_until(10_000);
-    let status = stage.status();
+    scripted.script.writes_panic.store(false, Ordering::Relaxed);
+    scripted.run_until(10_000);
+    let status = scripted.status();
     assert_eq!((status.phase, status.last_error), (Phase::Holding, None));
     assert!(status.renewals > 1, "{}", status.renewals);
 }
 
 #[test]
 fn a_close_gives_the_lane_back_and_ends() {
-    let mut stage = Stage::new(&MemoryRegister::new(), 0, "a");
-    stage.work();
-    stage.done();
-    stage.handle.end();
-    assert_eq!(stage.work(), None);
-    assert_eq!(stage.done(), ["seal", "write lanes/1/00000"]);
-    let state = stage.state();
+    let mut scripted = Scripted::new(&MemoryRegister::new(), 0, "a");
+    scripted.work();
+    scripted.done();
+    scripted.handle.end();
+    assert_eq!(scripted.work(), None);
+    assert_eq!(scripted.done(), ["seal", "write lanes/1/00000"]);
+    let state = scripted.state();
     assert_eq!((state.view.phase, state.view.stopped), (Phase::Stopped, Some(Stopped::Closed)));
     assert!(state.view.is_given_back);
-    let record = LaneRecord::parse(&stage.memory.read("lanes/1/00000").unwrap().unwrap()).unwrap();
+    let record = LaneRecord::parse(&scripted.memory.read("lanes/1/00000").unwrap().unwrap()).unwrap();
     assert_eq!(record.state, crate::record::LaneState::Free);
 }
 
 #[test]
 fn a_close_makes_no_call_after_one_that_has_failed() {
-    let mut stage = Stage::new(&MemoryRegister::new(), 0, "a");
-    stage.work();
-    stage.done();
-    stage.handle.end();
-    stage.memory.set_down(true);
-    assert_eq!(stage.work(), None);
-    assert_eq!(stage.done(), ["seal", "write lanes/1/00000"]);
-    let state = stage.state();
+    let mut scripted = Scripted::new(&MemoryRegister::new(), 0, "a");
+    scripted.work();
+    scripted.done();
+    scripted.handle.end();
+    scripted.memory.set_down(true);
+    assert_eq!(scripted.work(), None);
+    assert_eq!(scripted.done(), ["seal", "write lanes/1/00000"]);
+    let state = scripted.state();
     assert_eq!((state.view.phase, state.view.is_given_back), (Phase::Stopped, false));
 }
 
 #[test]
 fn a_close_before_the_first_lane_makes_no_call() {
-    let mut stage = Stage::new(&MemoryRegister::new(), 0, "a");
-    stage.handle.end();
-    assert_eq!(stage.work(), None);
-    assert_eq!(stage.done(), ["seal"]);
-    assert!(stage.state().view.is_given_back);
+    let mut scripted = Scripted::new(&MemoryRegister::new(), 0, "a");
+    scripted.handle.end();
+    assert_eq!(scripted.work(), None);
+    assert_eq!(scripted.done(), ["seal"]);
+    assert!(scripted.state().view.is_given_back);
 }
 
 #[test]
 fn the_end_says_that_the_lease_has_stopped_and_whether_its_lane_is_held() {
     let (memory, mut stages) = (MemoryRegister::new(), Vec::new());
     for (panic, phase) in [(None, Phase::Holding), (Some("on purpose"), Phase::Seeking)] {
-        let mut stage = Stage::new(&memory, 0, "a");
+        let mut scripted = Scripted::new(&memory, 0, "a");
         if phase == Phase::Seeking {
-            stage = Stage::new(&memory, 0, "b");
+            scripted = Scripted::new(&memory, 0, "b");
         }
-        stage.work();
-        assert_eq!(stage.status().phase, phase);
-        let count = stage.handle.changes().count();
-        stage.lease.end(panic.map(str::to_owned));
-        let state = stage.state();
+        scripted.work();
+        assert_eq!(scripted.status().phase, phase);
+        let count = scripted.handle.changes().count();
+        scripted.lease.end(panic.map(str::to_owned));
+        let state = scripted.state();
         assert_eq!((state.view.phase, state.view.stopped), (Phase::Stopped, Some(Stopped::Closed)));
         assert!(!state.view.is_given_back, "a write may be under way");
-        assert_eq!(stage.handle.changes().count() - count, 1);
-        stages.push(stage);
+        assert_eq!(scripted.handle.changes().count() - count, 1);
+        stages.push(scripted);
     }
 }
 
 #[test]
 fn a_lane_that_was_lost_is_one_of_others() {
-    let mut stage = Stage::new(&MemoryRegister::new(), 0, "a");
-    stage.work();
-    crate::admin::free(&mut stage.memory.clone(), "lanes", 0, crate::admin::FreeIf::Forced).unwrap();
-    let mut second = Stage::new(&stage.memory, 0, "b");
+    let mut scripted = Scripted::new(&MemoryRegister::new(), 0, "a");
+    scripted.work();
+    crate::admin::free(&mut scripted.memory.clone(), "lanes", 0, crate::admin::FreeIf::Forced).unwrap();
+    let mut second = Scripted::new(&scripted.memory, 0, "b");
     second.run_until(3_500);
     assert_eq!(second.status().phase, Phase::Holding);
-    assert!(stage.work().is_some());
-    let state = stage.state();
+    assert!(scripted.work().is_some());
+    let state = scripted.state();
     assert_eq!((state.view.phase, state.view.lost, state.view.is_given_back), (Phase::Lost, 1, true));
     assert_eq!(state.view.held_lanes, Some(1));
 }
 
 #[test]
 fn a_wake_is_taken_once() {
-    let stage = Stage::new(&MemoryRegister::new(), 0, "a");
-    stage.handle.wake();
-    assert!(stage.lease.side.take_wake());
+    let scripted = Scripted::new(&MemoryRegister::new(), 0, "a");
+    scripted.handle.wake();
+    assert!(scripted.lease.side.take_wake());
 }
