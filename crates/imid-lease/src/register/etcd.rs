@@ -19,8 +19,7 @@ use self::messages::{
     TxnRequest, TxnResponse,
 };
 use super::hosts::{Hosts, Incomplete, User, login};
-use super::remote::{Aside, Failure, Records, Remote, Server, Settings, remote_register};
-use super::worker::Deadline;
+use super::remote::{Aside, Failure, Remote, Server, Settings, remote_register};
 use super::{Promise, RegisterError};
 use crate::options::millis;
 
@@ -233,12 +232,12 @@ fn name_of(key: &str) -> String {
 impl Server for Etcd {
     type Connection = Connection;
 
-    async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<(Connection, Promise), Failure> {
-        let login = login("etcd", self.user.as_ref(), settings.password.as_ref(), deadline)?;
+    async fn connect(&self, settings: &Settings) -> Result<(Connection, Promise), Failure> {
+        let login = login("etcd", self.user.as_ref(), settings.password.as_ref()).await?;
         let login = login.map(|(name, password)| AuthenticateRequest { name: name.into(), password });
         let (dial, members) = (Dial::new(settings), self.members.clone());
         let member = members[self.next.fetch_add(1, Ordering::Relaxed) % members.len()].clone();
-        let client = dial.client(&member, deadline).await?;
+        let client = dial.client(&member).await?;
         let logins = Arc::clone(&self.logins);
         let mut connection = Connection { dial, logins, members, member, client, login };
         connection.client.token = self.logins.token();
@@ -251,9 +250,7 @@ impl Server for Etcd {
     fn is_permanent(failure: &Failure) -> bool {
         failure.is::<WrongLogin>() || failure.is::<Incomplete>() || code(failure) == Some(Refused::PERMISSION_DENIED)
     }
-}
 
-impl Records for Etcd {
     async fn read(connection: &mut Connection, key: &str) -> Result<Option<String>, Failure> {
         let found: RangeResponse = connection.call("KV/Range", &RangeRequest::of_key(name_of(key))).await?;
         check(found.header.as_ref())?;

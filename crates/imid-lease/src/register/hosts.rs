@@ -10,7 +10,6 @@ use super::RegisterError;
 use super::password::Password;
 use super::query::Words;
 use super::tls::{Tls, check_feature};
-use super::worker::Deadline;
 
 /// A user, and the password if the URL has one.
 pub(super) type User = (String, Option<String>);
@@ -23,15 +22,14 @@ type Failure = Box<dyn Error + Send + Sync>;
 pub(super) struct Incomplete(String);
 
 /// Returns the user and the password of a URL and of `password_with`.
-pub(super) fn login<'a>(
+pub(super) async fn login<'a>(
     scheme: &str,
     user: Option<&'a User>,
     password: Option<&Password>,
-    deadline: Deadline,
 ) -> Result<Option<(&'a str, String)>, Failure> {
     match (user, password) {
         (None, None) => Ok(None),
-        (Some((name, _)), Some(password)) => Ok(Some((name, password.make(deadline)?))),
+        (Some((name, _)), Some(password)) => Ok(Some((name, password.make().await?))),
         (Some((name, Some(password))), None) => Ok(Some((name, password.clone()))),
         (None, Some(_)) => {
             let expected = format!("expected a user in the URL for `password_with`, as in {scheme}://user@host");

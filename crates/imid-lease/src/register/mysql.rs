@@ -9,11 +9,10 @@ use mysql_async::prelude::{FromValue, Queryable};
 use mysql_async::{Conn, Error, Opts, OptsBuilder, Row, UrlError};
 
 use super::query::{Words, check_rest};
-use super::remote::{Failure, Records, Remote, Server, Settings, Weakness, promise, remote_register};
+use super::remote::{Failure, Remote, Server, Settings, Weakness, promise, remote_register};
 #[cfg(feature = "tls")]
 use super::tls::Files;
 use super::tls::{Check, Tls, check_feature};
-use super::worker::Deadline;
 use super::{Access, MAX_KEY_LEN, MAX_VALUE_LEN, Promise, RegisterError};
 use semi_sync::{Commit, SemiSync};
 
@@ -104,15 +103,15 @@ impl Mysql {
     }
 
     /// Connects to a server that takes writes.
-    async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<Conn, Failure> {
+    async fn connect(&self, settings: &Settings) -> Result<Conn, Failure> {
         let mut options =
             OptsBuilder::from_opts(self.options.clone()).connect_attribute("program_name", settings.connection_name());
-        if let Some(password) = settings.make_password(deadline)? {
+        if let Some(password) = settings.make_password().await? {
             options = options.pass(Some(password));
         }
         #[cfg(feature = "tls")]
         if let Some(tls) = &settings.tls {
-            options = options.ssl_opts(ssl_options(tls, tls.files(deadline, Some("MySQL"))?));
+            options = options.ssl_opts(ssl_options(tls, tls.files(Some("MySQL")).await?));
         }
         let mut conn = Conn::new(options).await?;
         check_writes(&mut conn).await?;
@@ -258,8 +257,8 @@ impl Connection {
 impl Server for Mysql {
     type Connection = Connection;
 
-    async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<(Connection, Promise), Failure> {
-        let mut conn = Self::connect(self, settings, deadline).await?;
+    async fn connect(&self, settings: &Settings) -> Result<(Connection, Promise), Failure> {
+        let mut conn = Self::connect(self, settings).await?;
         match check_table(&mut conn).await {
             Err(failure) if settings.access == Access::Write && is_no_table(&failure) => {
                 conn.query_drop(CREATE).await?;
@@ -284,14 +283,7 @@ impl Server for Mysql {
         }
         promise_of(conn).await.map(Some)
     }
-}
 
-/// Returns whether the user, the password, the database or the rights are wrong.
-fn is_permanent(failure: &Failure) -> bool {
-    matches!(failure.downcast_ref(), Some(Error::Server(error)) if REFUSED.contains(&error.code))
-}
-
-impl Records for Mysql {
     async fn read(conn: &mut Connection, key: &str) -> Result<Option<String>, Failure> {
         let row: Option<Row> = conn.exec_first("SELECT value FROM imid_register WHERE name = ?", (key,)).await?;
         row.map(|row| column(&row, 0)).transpose()
@@ -339,6 +331,11 @@ impl Records for Mysql {
     async fn now_ms(conn: &mut Connection) -> Result<Option<u64>, Failure> {
         Ok(conn.query_first("SELECT CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS UNSIGNED)").await?)
     }
+}
+
+/// Returns whether the user, the password, the database or the rights are wrong.
+fn is_permanent(failure: &Failure) -> bool {
+    matches!(failure.downcast_ref(), Some(Error::Server(error)) if REFUSED.contains(&error.code))
 }
 
 /// The columns of the table, and how many bytes they hold at least.

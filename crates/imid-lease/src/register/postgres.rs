@@ -14,9 +14,8 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Row, Socket};
 
 use super::query::Words;
-use super::remote::{Failure, Records, Remote, Server, Settings, Weakness, promise, remote_register};
+use super::remote::{Failure, Remote, Server, Settings, Weakness, promise, remote_register};
 use super::tls::{Check, Tls, check_feature};
-use super::worker::Deadline;
 use super::{Access, MAX_KEY_LEN, MAX_VALUE_LEN, Promise, RegisterError};
 use crate::wait::lock;
 
@@ -147,12 +146,12 @@ impl Postgres {
     }
 
     /// Connects to a server that takes writes. Returns its settings as well, and those of the table.
-    async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<(Connection, Row), Failure> {
+    async fn connect(&self, settings: &Settings) -> Result<(Connection, Row), Failure> {
         let mut config = self.config.clone();
         if config.get_application_name().is_none() {
             config.application_name(settings.connection_name());
         }
-        if let Some(password) = settings.make_password(deadline)? {
+        if let Some(password) = settings.make_password().await? {
             config.password(password);
         }
         config.ssl_mode(match &settings.tls {
@@ -161,12 +160,12 @@ impl Postgres {
             Some(_) => SslMode::Require,
         });
         #[cfg(feature = "tls")]
-        let encryption = encryption(settings.tls.as_ref(), deadline)?;
+        let encryption = encryption(settings.tls.as_ref()).await?;
         #[cfg(not(feature = "tls"))]
         let encryption = ();
         let servers = servers(&config);
         // A server that a whole fleet connects to is slow to greet, and not to accept. A host that does not even do that is away.
-        if deadline.limit > settings.time_limit && config.get_connect_timeout().is_none() {
+        if settings.call_limit > settings.time_limit && config.get_connect_timeout().is_none() {
             let parts = if servers == 1 { 1 } else { servers + 1 };
             config.connect_timeout(settings.time_limit / u32::try_from(parts)?);
         }
@@ -174,7 +173,7 @@ impl Postgres {
             return open_writer(&config, &encryption).await;
         }
         // One that accepts a connection and then hangs leaves time for the others, and for the call.
-        let part = deadline.limit / u32::try_from(servers + 1)?;
+        let part = settings.call_limit / u32::try_from(servers + 1)?;
         let first = match config.get_load_balance_hosts() {
             LoadBalanceHosts::Random => usize::try_from(crate::random::random_bits()? % u128::try_from(servers)?)?,
             _ => 0,
@@ -194,9 +193,9 @@ impl Postgres {
 
 /// Returns how to encrypt; `None` for plain text.
 #[cfg(feature = "tls")]
-fn encryption(tls: Option<&Tls>, deadline: Deadline) -> Result<Encryption, Failure> {
+async fn encryption(tls: Option<&Tls>) -> Result<Encryption, Failure> {
     let Some(tls) = tls else { return Ok(None) };
-    match tls.files(deadline, None) {
+    match tls.files(None).await {
         Ok(files) => Ok(Some(tokio_postgres_rustls::MakeRustlsConnect::new((*files.config).clone()))),
         // Without a crypto provider it cannot encrypt.
         Err(_) if tls.check == Check::Nothing => Ok(None),
@@ -466,8 +465,8 @@ impl Deref for Connection {
 impl Server for Postgres {
     type Connection = Connection;
 
-    async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<(Connection, Promise), Failure> {
-        let (client, mut found) = Self::connect(self, settings, deadline).await?;
+    async fn connect(&self, settings: &Settings) -> Result<(Connection, Promise), Failure> {
+        let (client, mut found) = Self::connect(self, settings).await?;
         if settings.access == Access::Write && !has_table(&found)? {
             match client.execute_typed(CREATE, &[]).await {
                 // Another client created the table at the same time.
@@ -492,22 +491,7 @@ impl Server for Postgres {
         }
         promise_of_register(client, &found).await.map(Some)
     }
-}
 
-/// Returns whether the user, the password, the database or the rights are wrong, or a table does not exist.
-fn is_permanent(failure: &Failure) -> bool {
-    let code = failure.downcast_ref::<tokio_postgres::Error>().and_then(tokio_postgres::Error::code);
-    let refused = [
-        SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
-        SqlState::INVALID_PASSWORD,
-        SqlState::INVALID_CATALOG_NAME,
-        SqlState::INSUFFICIENT_PRIVILEGE,
-        SqlState::UNDEFINED_TABLE,
-    ];
-    code.is_some_and(|code| refused.contains(code))
-}
-
-impl Records for Postgres {
     async fn read(client: &mut Connection, key: &str) -> Result<Option<String>, Failure> {
         let row = client.query_typed_opt(READ, &[(&key, Type::TEXT)]).await?;
         Ok(row.map(|row| row.try_get(0)).transpose()?)
@@ -559,6 +543,19 @@ impl Records for Postgres {
         let ms: i64 = client.query_typed_one(query, &[]).await?.try_get(0)?;
         Ok(Some(u64::try_from(ms)?))
     }
+}
+
+/// Returns whether the user, the password, the database or the rights are wrong, or a table does not exist.
+fn is_permanent(failure: &Failure) -> bool {
+    let code = failure.downcast_ref::<tokio_postgres::Error>().and_then(tokio_postgres::Error::code);
+    let refused = [
+        SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
+        SqlState::INVALID_PASSWORD,
+        SqlState::INVALID_CATALOG_NAME,
+        SqlState::INSUFFICIENT_PRIVILEGE,
+        SqlState::UNDEFINED_TABLE,
+    ];
+    code.is_some_and(|code| refused.contains(code))
 }
 
 /// Connects to a server.

@@ -7,9 +7,8 @@ use redis::{
 };
 
 use super::query::{Words, check_rest};
-use super::remote::{Failure, Records, Remote, Server, Settings, remote_register};
+use super::remote::{Failure, Remote, Server, Settings, remote_register};
 use super::tls::{Tls, check_feature};
-use super::worker::Deadline;
 use super::{Promise, RegisterError};
 
 remote_register! {
@@ -101,17 +100,17 @@ impl RedisServer {
     }
 
     /// Connects.
-    async fn open(&self, settings: &Settings, deadline: Deadline) -> Result<MultiplexedConnection, Failure> {
+    async fn open(&self, settings: &Settings) -> Result<MultiplexedConnection, Failure> {
         // The time limit of the whole call replaces those of the client.
         let config = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
         let mut info = self.info.clone();
-        if let Some(password) = settings.make_password(deadline)? {
+        if let Some(password) = settings.make_password().await? {
             let with_password = info.redis_settings().clone().set_password(password);
             info = info.set_redis_settings(with_password);
         }
         #[cfg(feature = "tls")]
         if let Some(tls) = &settings.tls {
-            return open_tls(info, config, tls, deadline).await;
+            return open_tls(info, config, tls).await;
         }
         Ok(Client::open(info)?.get_multiplexed_async_connection_with_config(&config).await?)
     }
@@ -123,7 +122,6 @@ async fn open_tls(
     info: ConnectionInfo,
     config: AsyncConnectionConfig,
     tls: &Tls,
-    deadline: Deadline,
 ) -> Result<MultiplexedConnection, Failure> {
     use rustls::pki_types::ServerName;
     use tokio::net::TcpStream;
@@ -131,7 +129,7 @@ async fn open_tls(
     let redis::ConnectionAddr::Tcp(host, port) = info.addr() else {
         return Err("expected a host for TLS, found a socket".into());
     };
-    let settings = tls.files(deadline, None)?.config;
+    let settings = tls.files(None).await?.config;
     let stream = TcpStream::connect((host.as_str(), *port)).await?;
     stream.set_nodelay(true)?;
     let name = ServerName::try_from(host.clone())?;
@@ -158,12 +156,8 @@ const WEAKNESS: &str =
 impl Server for RedisServer {
     type Connection = MultiplexedConnection;
 
-    async fn connect(
-        &self,
-        settings: &Settings,
-        deadline: Deadline,
-    ) -> Result<(MultiplexedConnection, Promise), Failure> {
-        let mut connection = self.open(settings, deadline).await?;
+    async fn connect(&self, settings: &Settings) -> Result<(MultiplexedConnection, Promise), Failure> {
+        let mut connection = self.open(settings).await?;
         let role: Result<Vec<Value>, _> = cmd("ROLE").query_async(&mut connection).await;
         match role {
             Ok(role) if !matches!(role.first(), Some(Value::BulkString(name)) if name == b"master") => {
@@ -184,9 +178,7 @@ impl Server for RedisServer {
         let kind = failure.downcast_ref::<RedisError>().map(RedisError::kind);
         matches!(kind, Some(ErrorKind::AuthenticationFailed | ErrorKind::Server(ServerErrorKind::NoPerm)))
     }
-}
 
-impl Records for RedisServer {
     async fn read(connection: &mut MultiplexedConnection, key: &str) -> Result<Option<String>, Failure> {
         Ok(cmd("HGET").arg(HASH).arg(key).query_async(connection).await?)
     }

@@ -21,7 +21,6 @@ use crate::record::Name;
 
 use super::password::Password;
 use super::tls::Tls;
-use super::worker::Deadline;
 
 /// An error of a client, or a sentence about an answer.
 pub(crate) type Failure = Box<dyn Error + Send + Sync>;
@@ -36,7 +35,7 @@ pub(crate) struct Weakness(pub(crate) &'static str);
 #[error(transparent)]
 pub(crate) struct Aside(pub(crate) Failure);
 
-/// A kind of server, and where one is.
+/// A kind of server that keeps records, and where one is.
 pub(crate) trait Server: Sync {
     type Connection: Send;
     /// Whether the client's tasks also run between calls.
@@ -44,7 +43,7 @@ pub(crate) trait Server: Sync {
 
     /// Connects, checks that the server is one that takes writes, creates what is missing there unless the access is to
     /// read only, and reads its settings.
-    async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<(Self::Connection, Promise), Failure>;
+    async fn connect(&self, settings: &Settings) -> Result<(Self::Connection, Promise), Failure>;
 
     /// Returns whether the same call fails again, however often it is repeated.
     fn is_permanent(failure: &Failure) -> bool;
@@ -53,10 +52,7 @@ pub(crate) trait Server: Sync {
     async fn promise(_: &mut Self::Connection) -> Result<Option<Promise>, Failure> {
         Ok(None)
     }
-}
 
-/// A server that keeps records.
-pub(crate) trait Records: Server {
     async fn read(connection: &mut Self::Connection, key: &str) -> Result<Option<String>, Failure>;
     /// Returns the records in any order.
     async fn list(connection: &mut Self::Connection, prefix: &str) -> Result<Vec<(String, String)>, Failure>;
@@ -72,6 +68,8 @@ pub(crate) trait Records: Server {
 /// How to connect, whatever the server is.
 pub(crate) struct Settings {
     pub(crate) time_limit: Duration,
+    /// How long the present call may take.
+    pub(crate) call_limit: Duration,
     pub(crate) access: Access,
     /// What the URL says, or what replaces it. `None` for plain text.
     #[cfg_attr(not(feature = "tls"), allow(dead_code, reason = "a URL that needs it is refused"))]
@@ -85,8 +83,23 @@ pub(crate) struct Settings {
 #[allow(dead_code, reason = "ZooKeeper takes neither")]
 impl Settings {
     /// Makes the password that replaces the URL's.
-    pub(crate) fn make_password(&self, deadline: Deadline) -> io::Result<Option<String>> {
-        self.password.as_ref().map(|password| password.make(deadline)).transpose()
+    pub(crate) async fn make_password(&self) -> io::Result<Option<String>> {
+        match &self.password {
+            Some(password) => password.make().await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Says what has not ended in time.
+    fn late(&self) -> String {
+        let what = self.password.as_ref().and_then(Password::late);
+        #[cfg(feature = "tls")]
+        let what = what.or_else(|| self.tls.as_ref().and_then(Tls::late));
+        let limit = self.call_limit;
+        what.map_or_else(
+            || format!("no answer within {limit:?}"),
+            |what| format!("{what} has not ended within {limit:?}"),
+        )
     }
 
     /// Returns the name of a new connection, where the server shows one and the URL has none.
@@ -131,8 +144,8 @@ fn new_runtime(needs_thread: bool) -> io::Result<Runtime> {
 impl<S: Server> Remote<S> {
     pub(crate) fn new(server: S, place: String, tls: Option<Tls>) -> Self {
         let process = Process::current();
-        let settings =
-            Settings { time_limit: DEFAULT_TIME_LIMIT, access: Access::Write, tls, password: None, holder: None };
+        let (time_limit, access) = (DEFAULT_TIME_LIMIT, Access::Write);
+        let settings = Settings { time_limit, call_limit: time_limit, access, tls, password: None, holder: None };
         Self { server, place, settings, process, runtime: None, connection: None, patience: 1, promise: None }
     }
 
@@ -173,13 +186,13 @@ impl<S: Server> Remote<S> {
             *patience = if settings.holder.is_some() { MOST_LIMITS } else { *patience };
         }
         let limits = if connection.is_some() { 1 } else { *patience };
-        let deadline = Deadline::of(settings.time_limit.saturating_mul(limits));
+        settings.call_limit = settings.time_limit.saturating_mul(limits);
         let mut connected = false;
         let work = async || {
             let mut open = if let Some(open) = connection.take() {
                 open
             } else {
-                let (open, promised) = server.connect(settings, deadline).await?;
+                let (open, promised) = server.connect(settings).await?;
                 Self::note(promise, promised);
                 open
             };
@@ -190,7 +203,7 @@ impl<S: Server> Remote<S> {
             }
             result
         };
-        let run = || runtime.block_on(async { timeout(deadline.limit, work()).await });
+        let run = || runtime.block_on(async { timeout(settings.call_limit, work()).await });
         // A thread that runs async tasks may not wait for a second runtime.
         let outcome = match Handle::try_current() {
             Ok(_) => thread::scope(|scope| scope.spawn(run).join()).unwrap_or_else(|panic| resume_unwind(panic)),
@@ -209,12 +222,10 @@ impl<S: Server> Remote<S> {
                 let is_permanent = S::is_permanent(&failure);
                 Err(super::tls::call_error(context, failure, is_permanent))
             }
-            Err(_) => Err(RegisterError::new(format!("{context}: no answer within {:?}", deadline.limit))),
+            Err(_) => Err(RegisterError::new(format!("{context}: {}", settings.late()))),
         }
     }
-}
 
-impl<S: Records> Remote<S> {
     pub(super) fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
         check_key(key)?;
         self.call(format_args!("read {key:?}"), async |connection| S::read(connection, key).await)
@@ -281,9 +292,13 @@ impl<S: Server> Drop for Remote<S> {
     }
 }
 
-/// Declares the settings that each client of a server has.
-macro_rules! connection_settings {
-    ($name:ident) => {
+/// Declares the public type of an adapter, which is a [`Remote`] with a constructor from a URL.
+macro_rules! remote_register {
+    ($(#[$docs:meta])* $name:ident, $server:ty) => {
+        $(#[$docs])*
+        #[derive(Debug)]
+        pub struct $name(crate::register::remote::Remote<$server>);
+
         impl $name {
             /// Sets how long a call may take. The default is
             /// [`DEFAULT_TIME_LIMIT`](crate::register::DEFAULT_TIME_LIMIT).
@@ -312,22 +327,7 @@ macro_rules! connection_settings {
                 self.0.settings.password = Some(crate::register::password::Password::new(make));
                 self
             }
-        }
-    };
-}
 
-pub(crate) use connection_settings;
-
-/// Declares the public type of an adapter, which is a [`Remote`] with a constructor from a URL.
-macro_rules! remote_register {
-    ($(#[$docs:meta])* $name:ident, $server:ty) => {
-        $(#[$docs])*
-        #[derive(Debug)]
-        pub struct $name(crate::register::remote::Remote<$server>);
-
-        crate::register::remote::connection_settings!($name);
-
-        impl $name {
             /// Makes each write an error, and creates nothing. The rights to read are enough.
             #[must_use]
             pub fn read_only(mut self) -> Self {
@@ -375,26 +375,33 @@ mod tests {
     use super::*;
     use crate::wait::lock;
 
-    /// A server that takes long to connect to, and whose clock stands still.
-    struct Slow;
-
     const CONNECTS_IN: Duration = Duration::from_millis(800);
     const STANDS_AT_MS: u64 = 1_700_000_000_000;
 
-    impl Server for Slow {
+    /// A server whose clock stands still. Notes the names of connections, and how long each attempt may take.
+    #[derive(Default)]
+    struct Fake {
+        connects_in: Duration,
+        /// It lets no one in.
+        is_away: AtomicBool,
+        names: Mutex<Vec<String>>,
+        limits: Mutex<Vec<Duration>>,
+    }
+
+    impl Server for Fake {
         type Connection = ();
 
-        async fn connect(&self, _: &Settings, _: Deadline) -> Result<((), Promise), Failure> {
-            tokio::time::sleep(CONNECTS_IN).await;
-            Ok(((), Promise::Strong))
+        async fn connect(&self, settings: &Settings) -> Result<((), Promise), Failure> {
+            lock(&self.names).push(settings.connection_name());
+            lock(&self.limits).push(settings.call_limit);
+            tokio::time::sleep(self.connects_in).await;
+            if self.is_away() { Err("away".into()) } else { Ok(((), Promise::Strong)) }
         }
 
         fn is_permanent(_: &Failure) -> bool {
             false
         }
-    }
 
-    impl Records for Slow {
         async fn read((): &mut (), _: &str) -> Result<Option<String>, Failure> {
             Ok(None)
         }
@@ -412,46 +419,21 @@ mod tests {
         }
     }
 
-    /// A server that remembers the names of connections, and ends each of them.
-    #[derive(Default)]
-    struct Naming(Mutex<Vec<String>>);
-
-    impl Server for Naming {
-        type Connection = ();
-
-        async fn connect(&self, settings: &Settings, _: Deadline) -> Result<((), Promise), Failure> {
-            lock(&self.0).push(settings.connection_name());
-            Ok(((), Promise::Strong))
-        }
-
-        fn is_permanent(_: &Failure) -> bool {
-            false
+    impl Fake {
+        fn is_away(&self) -> bool {
+            self.is_away.load(Ordering::Relaxed)
         }
     }
 
-    /// A server that does not let anyone in while `is_away`. Notes how long each attempt may take.
-    #[derive(Default)]
-    struct Away {
-        is_away: AtomicBool,
-        limits: Mutex<Vec<Duration>>,
-    }
-
-    impl Server for Away {
-        type Connection = ();
-
-        async fn connect(&self, _: &Settings, deadline: Deadline) -> Result<((), Promise), Failure> {
-            lock(&self.limits).push(deadline.limit);
-            if self.is_away.load(Ordering::Relaxed) { Err("away".into()) } else { Ok(((), Promise::Strong)) }
-        }
-
-        fn is_permanent(_: &Failure) -> bool {
-            false
-        }
+    fn remote(server: Fake) -> Remote<Fake> {
+        let mut remote = Remote::new(server, "nowhere".into(), None);
+        remote.settings.time_limit = Duration::from_secs(60);
+        remote
     }
 
     #[test]
     fn connections_have_the_name_of_the_holder_that_called_first() {
-        let mut remote = Remote::new(Naming::default(), "nowhere".into(), None);
+        let mut remote = remote(Fake::default());
         let mut call = |holders: &[&str]| {
             let holders = holders.iter().map(|holder| Name::parse(holder).unwrap());
             thread::scope(|scope| {
@@ -465,11 +447,11 @@ mod tests {
             call(holders);
         }
         let named = "imid-lease/chat-3";
-        assert_eq!(*lock(&remote.server.0), ["imid-lease", named, named, named]);
+        assert_eq!(*lock(&remote.server.names), ["imid-lease", named, named, named]);
     }
 
     /// Makes calls, of which these succeed, and returns how many time limits each attempt to connect could take.
-    fn limits(remote: &mut Remote<Away>, calls: &[bool]) -> Vec<u128> {
+    fn limits(remote: &mut Remote<Fake>, calls: &[bool]) -> Vec<u128> {
         for succeeds in calls {
             let call = async |(): &mut ()| if *succeeds { Ok(()) } else { Err("no".into()) };
             assert_eq!(remote.call(format_args!("try"), call).is_ok(), *succeeds && !remote.server.is_away());
@@ -478,23 +460,15 @@ mod tests {
         limits.iter().map(|limit| limit.as_millis() / remote.settings.time_limit.as_millis()).collect()
     }
 
-    impl Away {
-        fn is_away(&self) -> bool {
-            self.is_away.load(Ordering::Relaxed)
-        }
-    }
-
     #[test]
     fn a_connection_may_take_longer_after_each_failure_and_the_first_one_of_a_lease_longest() {
-        let mut remote =
-            Remote::new(Away { is_away: AtomicBool::new(true), ..Away::default() }, "nowhere".into(), None);
-        remote.settings.time_limit = Duration::from_secs(60);
+        let mut remote = remote(Fake { is_away: AtomicBool::new(true), ..Fake::default() });
         assert_eq!(limits(&mut remote, &[true; 7]), [1, 2, 3, 4, 5, 5, 5]);
         remote.server.is_away.store(false, Ordering::Relaxed);
         assert_eq!(limits(&mut remote, &[true, true]), [5], "the second call is connected");
         // A call that is not answered may be one of too many. It loses its connection.
         assert_eq!(limits(&mut remote, &[false, false, true, false, true]), [2, 3, 2]);
-        let mut remote = Remote::new(Away::default(), "nowhere".into(), None);
+        let mut remote = self::remote(Fake::default());
         let of_lease = || {
             crate::register::call_for(&Name::parse("chat-3").unwrap());
             limits(&mut remote, &[true, false, true])
@@ -505,8 +479,7 @@ mod tests {
     #[test]
     fn the_time_is_that_of_the_middle_of_a_call_that_connects_first() {
         let begun = Instant::now();
-        let mut remote = Remote::new(Slow, "nowhere".into(), None);
-        remote.settings.time_limit = Duration::from_secs(60);
+        let mut remote = remote(Fake { connects_in: CONNECTS_IN, ..Fake::default() });
         let found_ms = remote.now_ms().unwrap().unwrap();
         // Half of the time before the clock was read, which is at least that of connecting, and a part of the whole.
         let [least_ms, most_ms] = [CONNECTS_IN, begun.elapsed()].map(|time| millis(time / 2));

@@ -1,91 +1,59 @@
 //! Work in a thread, because it may hang: a function of the application, or a file of a network.
 
-use std::error::Error;
 use std::fmt;
 use std::io;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::wait::lock;
+use tokio::sync::Mutex;
+use tokio::sync::oneshot::error::TryRecvError;
+use tokio::sync::oneshot::{self, Receiver};
 
-/// Does the same work again and again. Work that hangs keeps one thread, not one for each attempt: the next attempt
-/// waits for the same work. Only one attempt may wait at a time.
-pub(crate) struct Worker<T>(Mutex<Option<Arc<Job<T>>>>);
-
-struct Job<T> {
-    /// What the work has returned, and when.
-    made: Mutex<Option<(io::Result<T>, Instant)>>,
-    done: Condvar,
-}
-
-/// The end of a call, with all that it has to do first.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Deadline {
-    pub(super) start: Instant,
-    pub(super) limit: Duration,
-}
-
-impl Deadline {
-    pub(crate) fn of(limit: Duration) -> Self {
-        Self { start: Instant::now(), limit }
-    }
-
-    /// Returns the time that is left, if any is.
-    pub(crate) fn left(self) -> Result<Duration, Box<dyn Error + Send + Sync>> {
-        let left = self.limit.saturating_sub(self.start.elapsed());
-        if left.is_zero() { Err(format!("no answer within {:?}", self.limit).into()) } else { Ok(left) }
-    }
-}
+/// Does the same work again and again. Work that hangs keeps one thread, not one for each attempt: an attempt that gives up, which drops
+/// its future, leaves its work to the next one.
+pub(super) struct Worker<T>(Mutex<Option<Receiver<(T, Instant)>>>);
 
 /// For how long the next attempt takes what was made after an attempt had given up. A token may end after minutes.
 const FRESH: Duration = Duration::from_secs(10);
 
 impl<T: Send + 'static> Worker<T> {
-    /// Returns the work that is under way, or begins it.
-    fn job(&self, what: &'static str, work: impl FnOnce() -> T + Send + 'static) -> io::Result<Arc<Job<T>>> {
-        let mut job = lock(&self.0);
-        if let Some(job) = &*job
-            && lock(&job.made).as_ref().is_none_or(|(_, at)| at.elapsed() < FRESH)
-        {
-            return Ok(Arc::clone(job));
+    /// Does the work. `what` begins the sentence of an error.
+    pub(super) async fn run(&self, what: &str, work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
+        let mut job = self.0.lock().await;
+        match job.as_mut().map(Receiver::try_recv) {
+            None | Some(Err(TryRecvError::Empty)) => {}
+            Some(Ok((made, at))) if at.elapsed() < FRESH => {
+                *job = None;
+                return Ok(made);
+            }
+            Some(_) => *job = None,
         }
-        let new = Arc::new(Job { made: Mutex::new(None), done: Condvar::new() });
-        let of_thread = Arc::clone(&new);
-        thread::Builder::new().name("imid-register".into()).spawn(move || {
-            let made = catch_unwind(AssertUnwindSafe(work));
-            let made = made.map_err(|panic| {
-                // Not dropped, because that can also panic.
-                mem::forget(panic);
-                io::Error::other(format!("{what} has panicked"))
-            });
-            *lock(&of_thread.made) = Some((made, Instant::now()));
-            of_thread.done.notify_all();
-        })?;
-        *job = Some(Arc::clone(&new));
-        Ok(new)
+        let under_way = match &mut *job {
+            Some(under_way) => under_way,
+            None => job.insert(begin(work)?),
+        };
+        let made = under_way.await;
+        *job = None;
+        made.map(|(made, _)| made).map_err(|_| io::Error::other(format!("{what} has panicked")))
     }
 
-    /// Does the work, or gives up at the deadline. `what` begins the sentences of errors.
-    pub(crate) fn run(
-        &self,
-        deadline: Deadline,
-        what: &'static str,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> io::Result<T> {
-        let job = self.job(what, work)?;
-        let left = deadline.left().unwrap_or_default();
-        let waited = job.done.wait_timeout_while(lock(&job.made), left, |made| made.is_none());
-        let made = waited.unwrap_or_else(PoisonError::into_inner).0.take();
-        let Some((made, _)) = made else {
-            let limit = deadline.limit;
-            return Err(io::Error::new(io::ErrorKind::TimedOut, format!("{what} has not ended within {limit:?}")));
-        };
-        *lock(&self.0) = None;
-        made
+    /// Returns whether an attempt has given up, and its work has not been taken yet.
+    pub(super) fn is_late(&self) -> bool {
+        self.0.try_lock().is_ok_and(|job| job.is_some())
     }
+}
+
+/// Begins work, whose result has a time.
+fn begin<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> io::Result<Receiver<(T, Instant)>> {
+    let (sender, receiver) = oneshot::channel();
+    thread::Builder::new().name("imid-register".into()).spawn(move || match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(made) => _ = sender.send((made, Instant::now())),
+        // Not dropped, because that can also panic.
+        Err(panic) => mem::forget(panic),
+    })?;
+    Ok(receiver)
 }
 
 impl<T> Default for Worker<T> {
@@ -111,12 +79,17 @@ impl<T> fmt::Debug for Worker<T> {
 mod tests {
     use std::panic::panic_any;
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::sync::mpsc;
+    use std::sync::{Arc, Mutex, mpsc};
+
+    use tokio::time::timeout;
 
     use super::*;
 
     const SHORT: Duration = Duration::from_millis(20);
-    const LONG: Duration = Duration::from_secs(60);
+
+    fn in_runtime<T>(test: impl AsyncFnOnce() -> T) -> T {
+        tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(test())
+    }
 
     #[test]
     fn work_that_hangs_is_not_begun_again() {
@@ -124,21 +97,25 @@ mod tests {
         let worker = Worker::default();
         let (release, released) = mpsc::channel();
         let released = Arc::new(Mutex::new(released));
-        let attempt = |limit| {
+        let attempt = || {
             let released = Arc::clone(&released);
-            worker.run(Deadline::of(limit), "it", move || {
+            worker.run("it", move || {
                 let number = BEGUN.fetch_add(1, Ordering::SeqCst);
-                lock(&released).recv().unwrap();
+                released.lock().unwrap().recv().unwrap();
                 number
             })
         };
-        for _ in 0..3 {
-            assert_eq!(attempt(SHORT).unwrap_err().to_string(), "it has not ended within 20ms");
-        }
-        release.send(()).unwrap();
-        assert_eq!(attempt(LONG).unwrap(), 0);
-        release.send(()).unwrap();
-        assert_eq!((attempt(LONG).unwrap(), BEGUN.load(Ordering::SeqCst)), (1, 2));
+        in_runtime(async || {
+            for _ in 0..3 {
+                assert!(timeout(SHORT, attempt()).await.is_err());
+                assert!(worker.is_late());
+            }
+            release.send(()).unwrap();
+            assert_eq!(attempt().await.unwrap(), 0);
+            assert!(!worker.is_late());
+            release.send(()).unwrap();
+            assert_eq!((attempt().await.unwrap(), BEGUN.load(Ordering::SeqCst)), (1, 2));
+        });
     }
 
     #[test]
@@ -151,19 +128,31 @@ mod tests {
             }
         }
         let worker = Worker::default();
-        for throw in [|| panic!("on purpose"), || panic_any(Payload)] {
-            let error = worker.run(Deadline::of(LONG), "it", throw).unwrap_err();
-            assert_eq!(error.to_string(), "it has panicked");
-        }
-        assert_eq!(worker.run(Deadline::of(LONG), "it", || 7).unwrap(), 7);
+        in_runtime(async || {
+            for throw in [|| panic!("on purpose"), || panic_any(Payload)] {
+                assert_eq!(worker.run("it", throw).await.unwrap_err().to_string(), "it has panicked");
+            }
+            assert_eq!(worker.run("it", || 7).await.unwrap(), 7);
+            // It panics after the attempt has given up.
+            let (release, released) = mpsc::channel::<()>();
+            let throw = move || panic!("{:?}", released.recv());
+            assert!(timeout(SHORT, worker.run("it", throw)).await.is_err());
+            drop(release);
+            while !matches!(worker.0.lock().await.as_mut().unwrap().try_recv(), Err(TryRecvError::Closed)) {}
+            assert_eq!(worker.run("it", || 8).await.unwrap(), 8);
+        });
     }
 
     #[test]
     fn what_was_made_long_ago_is_not_taken() {
-        let worker = Worker::default();
-        let old = Instant::now().checked_sub(FRESH).expect("the machine runs for longer");
-        let made = Mutex::new(Some((Ok(1), old)));
-        *lock(&worker.0) = Some(Arc::new(Job { made, done: Condvar::new() }));
-        assert_eq!(worker.run(Deadline::of(LONG), "it", || 2).unwrap(), 2);
+        in_runtime(async || {
+            for (age, expected) in [(Duration::ZERO, 1), (FRESH, 2)] {
+                let worker = Worker::default();
+                let (sender, receiver) = oneshot::channel();
+                sender.send((1, Instant::now().checked_sub(age).expect("the machine runs for longer"))).unwrap();
+                *worker.0.lock().await = Some(receiver);
+                assert_eq!(worker.run("it", || 2).await.unwrap(), expected);
+            }
+        });
     }
 }

@@ -5,10 +5,9 @@ use std::time::{Duration, Instant};
 use zookeeper_client::{Acls, Client, CreateMode, CreateOptions, Error, Stat};
 
 use super::hosts::{Hosts, Incomplete, User, login};
-use super::remote::{Failure, Records, Remote, Server, Settings, remote_register};
+use super::remote::{Failure, Remote, Server, Settings, remote_register};
 #[cfg(feature = "tls")]
 use super::tls::Tls;
-use super::worker::Deadline;
 use super::{Access, Promise, RegisterError};
 
 remote_register! {
@@ -55,18 +54,13 @@ pub(super) struct Zookeeper {
 #[cfg(feature = "tls")]
 impl Zookeeper {
     /// Connects with TLS. The client builds the rustls configuration itself.
-    async fn connect_by(
-        &self,
-        tls: &Tls,
-        connector: zookeeper_client::Connector,
-        deadline: Deadline,
-    ) -> Result<Client, Failure> {
+    async fn connect_by(&self, tls: &Tls, connector: zookeeper_client::Connector) -> Result<Client, Failure> {
         use rustls::pki_types::ServerName;
         use zookeeper_client::TlsOptions;
 
         use super::hosts::host_of;
 
-        let files = tls.files(deadline, Some("ZooKeeper"))?;
+        let files = tls.files(Some("ZooKeeper")).await?;
         for address in &self.addresses {
             // The client panics.
             ServerName::try_from(host_of(address)).map_err(|error| format!("{address}: {error}"))?;
@@ -117,16 +111,16 @@ impl Server for Zookeeper {
     // The client tells the servers from time to time that it is alive.
     const NEEDS_THREAD: bool = true;
 
-    async fn connect(&self, settings: &Settings, deadline: Deadline) -> Result<(Connection, Promise), Failure> {
+    async fn connect(&self, settings: &Settings) -> Result<(Connection, Promise), Failure> {
         let mut connector = Client::connector().with_session_timeout(SESSION_TIMEOUT).with_fail_eagerly();
         let mut acls = Acls::anyone_all();
-        if let Some((name, password)) = login("zookeeper", self.user.as_ref(), settings.password.as_ref(), deadline)? {
+        if let Some((name, password)) = login("zookeeper", self.user.as_ref(), settings.password.as_ref()).await? {
             connector = connector.with_auth("digest", format!("{name}:{password}").as_bytes());
             acls = Acls::creator_all();
         }
         let client = match &settings.tls {
             #[cfg(feature = "tls")]
-            Some(tls) => self.connect_by(tls, connector, deadline).await?,
+            Some(tls) => self.connect_by(tls, connector).await?,
             _ => connector.connect(&self.addresses.join(",")).await?,
         };
         let options = CreateMode::Persistent.with_acls(acls);
@@ -140,9 +134,7 @@ impl Server for Zookeeper {
     fn is_permanent(failure: &Failure) -> bool {
         matches!(failure.downcast_ref(), Some(Error::AuthFailed | Error::NoAuth)) || failure.is::<Incomplete>()
     }
-}
 
-impl Records for Zookeeper {
     async fn read(connection: &mut Connection, key: &str) -> Result<Option<String>, Failure> {
         Ok(connection.get(key).await?.map(|(value, _)| value))
     }

@@ -9,7 +9,6 @@ use tokio::time::timeout;
 use super::grpc::Client;
 use crate::options::millis;
 use crate::register::remote::{Failure, Settings};
-use crate::register::worker::Deadline;
 
 /// How many bytes are read of a reply that has a date.
 const MOST_OF_REPLY: u64 = 16 << 10;
@@ -41,14 +40,12 @@ impl Dial {
         }
     }
 
-    async fn open(
-        &self,
-        member: &str,
-        protocol: Option<&'static str>,
-        deadline: Deadline,
-    ) -> Result<Box<dyn Stream>, Failure> {
+    async fn open(&self, member: &str, protocol: Option<&'static str>) -> Result<Box<dyn Stream>, Failure> {
         #[cfg(feature = "tls")]
-        let files = self.tls.as_ref().map(|tls| tls.files(deadline, None)).transpose()?;
+        let files = match &self.tls {
+            Some(tls) => Some(tls.files(None).await?),
+            None => None,
+        };
         // A busy member accepts a connection, and answers late. One that does not even accept is away.
         let stream = timeout(self.time_limit, TcpStream::connect(member)).await;
         let stream = stream.map_err(|_| format!("no connection within {:?}", self.time_limit))??;
@@ -57,24 +54,22 @@ impl Dial {
         if let Some(files) = files {
             return Ok(Box::new(with_tls(stream, member, &files.config, protocol).await?));
         }
-        let _ = (protocol, deadline);
+        let _ = protocol;
         Ok(Box::new(stream))
     }
 
     /// Opens a connection for calls.
-    pub(super) async fn client(&self, member: &str, deadline: Deadline) -> Result<Client, Failure> {
-        Client::new(self.open(member, HTTP_2, deadline).await?, format!("{}://{member}", self.scheme)).await
+    pub(super) async fn client(&self, member: &str) -> Result<Client, Failure> {
+        Client::new(self.open(member, HTTP_2).await?, format!("{}://{member}", self.scheme)).await
     }
 
     /// Returns the time of a member. A reply of gRPC has no date, so it opens another connection.
     pub(super) async fn unix_ms(&self, member: &str, limit: Duration) -> Result<u64, Failure> {
-        timeout(limit, self.read_date(member, Deadline::of(limit)))
-            .await
-            .map_err(|_| format!("no date of {member} within {limit:?}"))?
+        timeout(limit, self.read_date(member)).await.map_err(|_| format!("no date of {member} within {limit:?}"))?
     }
 
-    async fn read_date(&self, member: &str, deadline: Deadline) -> Result<u64, Failure> {
-        let mut stream = self.open(member, None, deadline).await?;
+    async fn read_date(&self, member: &str) -> Result<u64, Failure> {
+        let mut stream = self.open(member, None).await?;
         let request = format!("GET /version HTTP/1.1\r\nHost: {member}\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).await?;
         let mut lines = BufReader::new(stream.take(MOST_OF_REPLY)).lines();

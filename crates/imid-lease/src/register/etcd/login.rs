@@ -1,6 +1,5 @@
 //! Logins, and the token that they get.
 
-use std::io::ErrorKind;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
@@ -8,14 +7,14 @@ use std::time::Duration;
 
 use http::HeaderValue;
 use tokio::runtime::Builder;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use super::code;
 use super::dial::Dial;
 use super::grpc::Refused;
 use super::messages::{AuthenticateRequest, AuthenticateResponse};
 use crate::register::remote::Failure;
-use crate::register::worker::{Deadline, Worker};
+use crate::register::worker::Worker;
 use crate::wait::lock;
 
 /// How long a login may take. Each costs etcd about 60 ms of a processor (bcrypt), and a fleet logs in at once.
@@ -24,9 +23,6 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// The longest wait before the first repetition, and before any.
 const FIRST_WAIT_MS: u64 = 250;
 const LONGEST_WAIT_MS: u64 = 8_000;
-
-/// How often a call looks whether its login has ended.
-const GLANCE: Duration = Duration::from_millis(5);
 
 /// The user or the password is wrong or missing.
 #[derive(Debug, thiserror::Error)]
@@ -58,19 +54,13 @@ impl Logins {
         member: &str,
         request: &AuthenticateRequest,
     ) -> Result<Option<HeaderValue>, Failure> {
-        let made = loop {
-            let (dial, member, request, wait) = (dial.clone(), member.to_owned(), request.clone(), self.wait()?);
-            let log_in = move || {
-                thread::sleep(wait);
-                let runtime = Builder::new_current_thread().enable_all().build()?;
-                runtime.block_on(async { timeout(LIMIT, authenticate(&dial, &member, &request)).await? })
-            };
-            match self.worker.run(Deadline::of(Duration::ZERO), "the login", log_in) {
-                // The call has its own time limit.
-                Err(error) if error.kind() == ErrorKind::TimedOut => sleep(GLANCE).await,
-                made => break made?,
-            }
+        let (dial, member, request, wait) = (dial.clone(), member.to_owned(), request.clone(), self.wait()?);
+        let log_in = move || {
+            thread::sleep(wait);
+            let runtime = Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(async { timeout(LIMIT, authenticate(&dial, &member, &request)).await? })
         };
+        let made = self.worker.run("the login", log_in).await?;
         match &made {
             Ok(token) => {
                 self.failures.store(0, Ordering::Relaxed);
@@ -97,7 +87,7 @@ async fn authenticate(
     member: &str,
     request: &AuthenticateRequest,
 ) -> Result<Option<HeaderValue>, Failure> {
-    let mut client = dial.client(member, Deadline::of(LIMIT)).await?;
+    let mut client = dial.client(member).await?;
     match client.call::<AuthenticateResponse>("Auth/Authenticate", request).await {
         Ok(reply) => {
             let mut token = HeaderValue::from_str(&reply.token)?;

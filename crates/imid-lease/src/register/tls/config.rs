@@ -14,7 +14,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
 use super::{Check, Tls};
-use crate::register::worker::{Deadline, Worker};
+use crate::register::remote::Failure;
+use crate::register::worker::Worker;
 
 /// The settings of TLS cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -106,13 +107,14 @@ impl Tls {
     /// Reads the files in a thread, because they may be on a network. `client` is one that makes a configuration of
     /// rustls itself: a configuration of one's own is refused for it, and the settings are made sure to be right,
     /// because some clients panic.
-    pub(crate) fn files(
-        &self,
-        deadline: Deadline,
-        client: Option<&'static str>,
-    ) -> Result<Files, Box<dyn Error + Send + Sync>> {
+    pub(crate) async fn files(&self, client: Option<&'static str>) -> Result<Files, Failure> {
         let tls = self.clone();
-        Ok(self.reader.run(deadline, WHAT, move || tls.read(client))??)
+        Ok(self.reader.run(WHAT, move || tls.read(client)).await??)
+    }
+
+    /// Says what hangs, if it does.
+    pub(crate) fn late(&self) -> Option<&'static str> {
+        self.reader.is_late().then_some(WHAT)
     }
 
     fn read(&self, client: Option<&str>) -> Result<Files, Settings> {
