@@ -1,5 +1,6 @@
 //! PostgreSQL.
 
+use std::error::Error;
 use std::future::poll_fn;
 use std::mem;
 use std::ops::Deref;
@@ -83,112 +84,128 @@ impl PostgresRegister {
 
 /// Where servers are, and how to connect to the one that takes writes.
 pub(super) struct Postgres {
-    /// Without the TLS settings and the password, which each connection adds.
-    config: Config,
+    /// One for each server, without the TLS settings and the password, which each connection adds.
+    servers: Vec<Config>,
 }
 
 impl Postgres {
     /// Reads a URL.
     fn parse(url: &str) -> Result<Remote<Self>, RegisterError> {
-        let (config, place, tls) = Self::try_parse(url).map_err(RegisterError::of_url)?;
-        Ok(Remote::new(Self { config }, place, tls))
+        let (servers, tls) = Self::try_parse(url).map_err(RegisterError::of_url)?;
+        let places: Vec<_> = servers.iter().map(place_of).collect();
+        Ok(Remote::new(Self { servers }, format!("PostgreSQL at {}", places.join(",")), tls))
     }
 
-    fn try_parse(url: &str) -> Result<(Config, String, Option<Tls>), RegisterError> {
+    fn try_parse(url: &str) -> Result<(Vec<Config>, Option<Tls>), RegisterError> {
         let mut words = Words::split("PostgreSQL", url)?;
         // The client also reads `host=db sslmode=require`, which the code below does not see.
-        let Some(("postgres" | "postgresql", rest)) = words.rest().split_once("://") else {
+        let Some((scheme @ ("postgres" | "postgresql"), rest)) = words.rest.split_once("://") else {
             return Err(words.wrong("postgres://user:password@host:port/database"));
         };
         // The client ends the password at the first one.
         if rest.matches('@').count() > 1 {
             return Err(words.wrong("each `@` in the user, the password and the database as %40"));
         }
+        let (user, after) = rest.split_at(rest.find('@').map_or(0, |at| at + 1));
+        let without_hosts = format!("{scheme}://{user}{}", after.find('/').map_or("", |at| &after[at..]));
         let tls = take_tls(&mut words)?;
-        if words.has_others(SETTINGS_OF_CLIENT) {
-            let known = SETTINGS_OF_CLIENT.join(", ");
-            return Err(words.wrong(&format!("no settings but {known}, sslmode, {}", WORDS.join(", "))));
-        }
-        // What the client says is no value: all names are known.
-        let mut config: Config = words
-            .url()
-            .parse()
-            .map_err(|error| RegisterError::new("cannot read the PostgreSQL URL").caused_by(error))?;
-        if matches!(config.get_ssl_negotiation(), SslNegotiation::Direct) {
+        let all = parse_by_client(&words)?;
+        if matches!(all.get_ssl_negotiation(), SslNegotiation::Direct) {
             return Err(words.wrong("`sslnegotiation=postgres`"));
         }
         // It is the default: nothing of TLS was left to the client.
-        if config.get_ssl_mode() != SslMode::Prefer {
+        if all.get_ssl_mode() != SslMode::Prefer {
             return Err(words.wrong("`sslmode` once"));
         }
-        if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+        let (hosts, addresses, ports) = (all.get_hosts(), all.get_hostaddrs(), all.get_ports());
+        let count = hosts.len().max(addresses.len());
+        if count == 0 {
             return Err(words.wrong("a host"));
         }
-        let (hosts, addresses, ports) =
-            (config.get_hosts().len(), config.get_hostaddrs().to_vec(), config.get_ports().len());
-        if hosts > 0 && !addresses.is_empty() && hosts != addresses.len() {
+        if !hosts.is_empty() && !addresses.is_empty() && hosts.len() != addresses.len() {
             return Err(words.wrong("as many `hostaddr` as hosts"));
         }
-        if ports > 1 && ports != servers(&config) {
+        if ports.len() > 1 && ports.len() != count {
             return Err(words.wrong("one port, or as many as hosts"));
         }
-        if hosts == 0 {
-            // The certificate of a server is for its address then. The client cannot use TLS without a name.
-            for address in addresses {
-                config.host(address.to_string());
+        // The client tries all servers in turn as well, but one that hangs would use up the time of the others.
+        words.rest = without_hosts;
+        for name in ["host", "hostaddr", "port"] {
+            words.take(name)?;
+        }
+        let base = parse_by_client(&words)?;
+        let one = |index: usize| {
+            let mut one = base.clone();
+            match hosts.get(index) {
+                Some(Host::Tcp(name)) => one.host(name),
+                #[cfg(unix)]
+                Some(Host::Unix(folder)) => one.host_path(folder),
+                // The certificate of the server is for its address then. The client cannot use TLS without a name.
+                None => one.host(addresses[index].to_string()),
+            };
+            addresses.get(index).map(|address| one.hostaddr(*address));
+            ports.get(index).or(ports.first()).map(|port| one.port(*port));
+            if count > 1 && base.get_target_session_attrs() == TargetSessionAttrs::Any {
+                one.target_session_attrs(TargetSessionAttrs::ReadWrite);
             }
-        }
-        if servers(&config) > 1 && config.get_target_session_attrs() == TargetSessionAttrs::Any {
-            config.target_session_attrs(TargetSessionAttrs::ReadWrite);
-        }
-        let place = format!("PostgreSQL at {}", places(&config));
-        Ok((config, place, tls))
+            one
+        };
+        Ok(((0..count).map(one).collect(), tls))
     }
 
     /// Connects to a server that takes writes. Returns its settings as well, and those of the table.
     async fn connect(&self, settings: &Settings) -> Result<(Connection, Row), Failure> {
-        let mut config = self.config.clone();
-        if config.get_application_name().is_none() {
-            config.application_name(settings.connection_name());
-        }
-        if let Some(password) = settings.make_password().await? {
-            config.password(password);
-        }
-        config.ssl_mode(match &settings.tls {
-            None => SslMode::Disable,
-            Some(tls) if tls.check == Check::Nothing => SslMode::Prefer,
-            Some(_) => SslMode::Require,
-        });
         #[cfg(feature = "tls")]
         let encryption = encryption(settings.tls.as_ref()).await?;
         #[cfg(not(feature = "tls"))]
         let encryption = ();
-        let servers = servers(&config);
-        // A server that a whole fleet connects to is slow to greet, and not to accept. A host that does not even do that is away.
-        if settings.call_limit > settings.time_limit && config.get_connect_timeout().is_none() {
-            let parts = if servers == 1 { 1 } else { servers + 1 };
-            config.connect_timeout(settings.time_limit / u32::try_from(parts)?);
-        }
-        if servers == 1 {
-            return open_writer(&config, &encryption).await;
-        }
+        let password = settings.make_password().await?;
+        let count = self.servers.len();
         // One that accepts a connection and then hangs leaves time for the others, and for the call.
-        let part = settings.call_limit / u32::try_from(servers + 1)?;
-        let first = match config.get_load_balance_hosts() {
-            LoadBalanceHosts::Random => usize::try_from(crate::random::random_bits()? % u128::try_from(servers)?)?,
+        let parts = if count == 1 { 1 } else { u32::try_from(count + 1)? };
+        let part = settings.call_limit / parts;
+        let first = match self.servers[0].get_load_balance_hosts() {
+            LoadBalanceHosts::Random => usize::try_from(crate::random::random_bits()? % u128::try_from(count)?)?,
             _ => 0,
         };
         let mut failure = Failure::from("expected a host");
-        for index in (first..servers).chain(0..first) {
-            let one = one_of(&config, index);
-            match timeout(part, open_writer(&one, &encryption)).await {
+        for server in self.servers.iter().cycle().skip(first).take(count) {
+            let mut config = server.clone();
+            if config.get_application_name().is_none() {
+                config.application_name(settings.connection_name());
+            }
+            if let Some(password) = &password {
+                config.password(password);
+            }
+            config.ssl_mode(match &settings.tls {
+                None => SslMode::Disable,
+                Some(tls) if tls.check == Check::Nothing => SslMode::Prefer,
+                Some(_) => SslMode::Require,
+            });
+            // A server that a whole fleet connects to is slow to greet, and not to accept. A host that does not even do that is away.
+            if settings.call_limit > settings.time_limit && config.get_connect_timeout().is_none() {
+                config.connect_timeout(settings.time_limit / parts);
+            }
+            match timeout(part, open_writer(&config, &encryption)).await {
                 Ok(Ok(opened)) => return Ok(opened),
                 Ok(Err(error)) => failure = error,
-                Err(_) => failure = format!("no answer from {} within {part:?}", places(&one)).into(),
+                Err(_) => failure = format!("no answer from {} within {part:?}", place_of(server)).into(),
             }
         }
         Err(failure)
     }
+}
+
+/// Reads what the client understands of a URL. A name or a value may be a part of a password, so only the name of a known setting is
+/// repeated.
+fn parse_by_client(words: &Words) -> Result<Config, RegisterError> {
+    words.url().parse::<Config>().map_err(|error| {
+        let is_known = error.source().is_some_and(|cause| cause.to_string().starts_with("invalid value for option"));
+        if is_known {
+            return RegisterError::new("cannot read the PostgreSQL URL").caused_by(error);
+        }
+        words.wrong(&format!("no settings but those of the crate `tokio-postgres`, sslmode, {}", WORDS.join(", ")))
+    })
 }
 
 /// Returns how to encrypt; `None` for plain text.
@@ -231,36 +248,6 @@ async fn open_writer(config: &Config, encryption: &Encryption) -> Result<(Connec
     Ok((Connection { is_synchronous: is_synchronous(&found)?, ..connection }, found))
 }
 
-/// Returns the configuration with one of its servers only.
-fn one_of(config: &Config, index: usize) -> Config {
-    let mut one = Config::new();
-    config.get_user().map(|user| one.user(user));
-    config.get_password().map(|password| one.password(password));
-    config.get_dbname().map(|name| one.dbname(name));
-    config.get_options().map(|options| one.options(options));
-    config.get_application_name().map(|name| one.application_name(name));
-    match config.get_hosts().get(index) {
-        Some(Host::Tcp(name)) => _ = one.host(name),
-        #[cfg(unix)]
-        Some(Host::Unix(folder)) => _ = one.host_path(folder),
-        None => {}
-    }
-    config.get_hostaddrs().get(index).map(|address| one.hostaddr(*address));
-    let ports = config.get_ports();
-    ports.get(index).or(ports.first()).map(|port| one.port(*port));
-    config.get_connect_timeout().map(|time| one.connect_timeout(*time));
-    config.get_tcp_user_timeout().map(|time| one.tcp_user_timeout(*time));
-    config.get_keepalives_interval().map(|time| one.keepalives_interval(time));
-    config.get_keepalives_retries().map(|retries| one.keepalives_retries(retries));
-    one.keepalives(config.get_keepalives())
-        .keepalives_idle(config.get_keepalives_idle())
-        .ssl_mode(config.get_ssl_mode())
-        .target_session_attrs(config.get_target_session_attrs())
-        .channel_binding(config.get_channel_binding())
-        .load_balance_hosts(config.get_load_balance_hosts());
-    one
-}
-
 /// Takes the TLS parameters out of a URL; the client knows only some of them. `None` is plain text.
 fn take_tls(words: &mut Words) -> Result<Option<Tls>, RegisterError> {
     let mode = words.take("sslmode")?;
@@ -300,45 +287,14 @@ fn take_tls(words: &mut Words) -> Result<Option<Tls>, RegisterError> {
 
 const WORDS: [&str; 3] = ["sslrootcert", "sslcert", "sslkey"];
 
-/// What the client itself reads.
-const SETTINGS_OF_CLIENT: &[&str] = &[
-    "user",
-    "password",
-    "dbname",
-    "options",
-    "application_name",
-    "host",
-    "hostaddr",
-    "port",
-    "connect_timeout",
-    "tcp_user_timeout",
-    "keepalives",
-    "keepalives_idle",
-    "keepalives_interval",
-    "keepalives_retries",
-    "target_session_attrs",
-    "channel_binding",
-    "load_balance_hosts",
-    "sslnegotiation",
-];
-
-/// Returns how many servers a configuration names.
-fn servers(config: &Config) -> usize {
-    config.get_hosts().len().max(config.get_hostaddrs().len())
-}
-
-/// Lists the hosts and ports of a configuration.
-fn places(config: &Config) -> String {
-    let ports = config.get_ports();
-    let port = |index| *ports.get(index).or(ports.last()).unwrap_or(&5432);
-    let addresses = config.get_hostaddrs().iter().enumerate().map(|(i, address)| format!("{address}:{}", port(i)));
-    let names = config.get_hosts().iter().enumerate().map(|(i, host)| match host {
-        Host::Tcp(name) => format!("{name}:{}", port(i)),
+/// Returns where the one server of a configuration is.
+fn place_of(server: &Config) -> String {
+    let port = server.get_ports().first().unwrap_or(&5432);
+    match &server.get_hosts()[0] {
+        Host::Tcp(name) => format!("{name}:{port}"),
         #[cfg(unix)]
-        Host::Unix(folder) => format!("{}/.s.PGSQL.{}", folder.display(), port(i)),
-    });
-    let all: Vec<_> = if config.get_hosts().is_empty() { addresses.collect() } else { names.collect() };
-    all.join(",")
+        Host::Unix(folder) => format!("{}/.s.PGSQL.{port}", folder.display()),
+    }
 }
 
 /// Creates the table. Comparisons by "C" are comparisons of bytes.
@@ -659,7 +615,7 @@ mod tests {
 
     #[test]
     fn with_several_hosts_the_one_that_takes_writes_is_meant() {
-        let target = |url: &str| Postgres::try_parse(url).unwrap().0.get_target_session_attrs();
+        let target = |url: &str| Postgres::try_parse(url).unwrap().0[0].get_target_session_attrs();
         assert_eq!(target("postgres://u@standby,primary/chat"), TargetSessionAttrs::ReadWrite);
         assert_eq!(target("postgres://u@h/chat"), TargetSessionAttrs::Any);
     }

@@ -10,7 +10,7 @@ use super::RegisterError;
 pub(super) struct Words {
     store: &'static str,
     /// The URL without its settings.
-    rest: String,
+    pub(super) rest: String,
     /// `name=value`, as in the URL.
     settings: Vec<String>,
 }
@@ -64,12 +64,6 @@ impl Words {
     pub(super) fn url(&self) -> String {
         let separator = if self.settings.is_empty() { "" } else { "?" };
         format!("{}{separator}{}", self.rest, self.settings.join("&"))
-    }
-
-    /// Returns the URL without settings.
-    #[allow(dead_code, reason = "some stores ask")]
-    pub(super) fn rest(&self) -> &str {
-        &self.rest
     }
 
     /// Says what was expected in the URL.
