@@ -353,44 +353,14 @@ fn empty_etcd(lead_s: i64) -> String {
 
 #[cfg(feature = "etcd")]
 #[test]
-fn a_member_of_etcd_with_a_wrong_clock_is_named() {
-    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-    for (leads, wrong) in
-        [(&[0, 0, 3_600][..], Some((2, "ahead of"))), (&[0, -3_600], Some((1, "behind"))), (&[0], None)]
-    {
-        let members: Vec<_> = leads.iter().map(|lead| empty_etcd(*lead)).chain([closed.clone()]).collect();
-        let url = format!("etcd://{}", members.join(","));
-        let out = imid_args(&["lane", "doctor", "--register", &url], "").ok();
+fn a_wrong_clock_of_etcd_is_named() {
+    for (lead_s, words) in [(3_600, Some("the clocks differ by 3")), (0, None)] {
+        let out = imid_args(&["lane", "doctor", "--register", &format!("etcd://{}", empty_etcd(lead_s))], "").ok();
         let mut changes = lines(&out, "change");
         changes.retain(|change| !change.starts_with("there is no space lanes. "));
-        let silent = format!("the member {closed} does not answer");
-        assert_eq!(changes.last(), Some(&&*silent), "{out}");
-        match wrong {
-            None => assert_eq!(changes.len(), 1, "{out}"),
-            Some((wrong, way)) => {
-                let (start, end) = (
-                    format!("the clock of the member {} is 3", members[wrong]),
-                    format!(" ms {way} the others: synchronize it"),
-                );
-                assert!(changes.len() == 2 && changes[0].starts_with(&start) && changes[0].ends_with(&end), "{out}");
-            }
-        }
-        assert_eq!(lines(&out, "member").len(), members.len(), "{out}");
-        let json: Value =
-            serde_json::from_str(&imid_args(&["lane", "doctor", "--json", "--register", &url], "").ok()).unwrap();
-        let found = json["room"]["members"].as_array().unwrap();
-        for ((found, member), lead) in found.iter().zip(&members).zip(leads) {
-            let difference = found["clock_difference_ms"].as_i64().unwrap();
-            assert!(found["member"] == **member && (difference - lead * 1_000).abs() < 2_000, "{json}");
-        }
-        assert_eq!(found.last().unwrap()["clock_difference_ms"], Value::Null);
+        assert_eq!(changes.len(), usize::from(words.is_some()), "{out}");
+        assert!(words.is_none_or(|words| changes[0].starts_with(words)), "{out}");
     }
-    // Against the only member, the clock here decides nothing.
-    let out = imid_args(&["lane", "doctor", "--register", &format!("etcd://{}", empty_etcd(3_600))], "").ok();
-    assert!(lines(&out, "change").len() == 2 && out.contains("change    the clocks differ by 3"), "{out}");
-    // The same for the only one that answers.
-    let out = imid_args(&["lane", "doctor", "--register", &format!("etcd://{},{closed}", empty_etcd(3_600))], "").ok();
-    assert!(lines(&out, "change").len() == 3 && !out.contains("the clock of the member"), "{out}");
 }
 
 /// Sends a request to the JSON gateway of an etcd.

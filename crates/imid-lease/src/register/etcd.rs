@@ -7,7 +7,6 @@ mod messages;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use prost::Message;
 
@@ -21,7 +20,6 @@ use self::messages::{
 use super::hosts::{Hosts, Incomplete, User, login};
 use super::remote::{Aside, Failure, Remote, Server, Settings, remote_register};
 use super::{Promise, RegisterError};
-use crate::options::millis;
 
 remote_register! {
     /// A register in etcd 3.4 or later. It is **strong** as the [crate's table](crate#registers) says.
@@ -129,20 +127,6 @@ fn has_revision(register: &mut EtcdRegister, revision: u64) -> Result<bool, Regi
     })
 }
 
-/// Returns by how many milliseconds the clock of each member in the URL is ahead of the clock here, accurate to half a
-/// second. `None` for a member that does not answer within half of the time limit, and for all if none can be connected to.
-pub fn member_leads(register: &mut EtcdRegister) -> Vec<(String, Option<i64>)> {
-    let leads = register.0.call(format_args!("read the time"), async |connection| {
-        let (begun, here_ms) = (Instant::now(), unix_ms_here());
-        let times = connection.times(&connection.members, begun).await?;
-        let lead = |time_ms: Option<u64>| Some(time_ms?.cast_signed() - here_ms?.cast_signed());
-        Ok(times.into_iter().map(lead).collect())
-    });
-    let members = register.0.server.members.clone();
-    let leads = leads.unwrap_or_else(|_| vec![None; members.len()]);
-    members.into_iter().zip(leads).collect()
-}
-
 pub(super) struct Etcd {
     /// `host:port` of each member.
     members: Vec<String>,
@@ -155,9 +139,7 @@ pub(super) struct Etcd {
 pub(super) struct Connection {
     dial: Dial,
     logins: Arc<Logins>,
-    /// `host:port` of each member.
-    members: Vec<String>,
-    /// The one that it is a connection to.
+    /// `host:port` of the one that it is a connection to.
     member: String,
     client: Client,
     login: Option<AuthenticateRequest>,
@@ -186,25 +168,6 @@ impl Connection {
         }
         Ok(())
     }
-
-    /// Asks members for their times, all at once. Returns what the clock of each showed at a moment in the past.
-    async fn times(&self, members: &[String], then: Instant) -> Result<Vec<Option<u64>>, Failure> {
-        // One that is silent must not make this call late.
-        let limit = self.dial.time_limit.saturating_sub(then.elapsed()) / 2;
-        let ask = |member: &String| {
-            let (dial, member, asked) = (self.dial.clone(), member.clone(), then.elapsed());
-            tokio::spawn(async move {
-                let time_ms = dial.unix_ms(&member, limit).await.ok()?;
-                Some(time_ms.saturating_sub(millis((asked + then.elapsed()) / 2)))
-            })
-        };
-        let asked: Vec<_> = members.iter().map(ask).collect();
-        let mut times = Vec::new();
-        for time in asked {
-            times.push(time.await?);
-        }
-        Ok(times)
-    }
 }
 
 /// Refuses a reply that no etcd sends: each has the revision of the store, which is at least 1. Without this, an empty message of a
@@ -221,10 +184,6 @@ fn code(failure: &Failure) -> Option<u32> {
     failure.downcast_ref().map(|Refused { code, .. }| *code)
 }
 
-fn unix_ms_here() -> Option<u64> {
-    SystemTime::now().duration_since(UNIX_EPOCH).ok().map(millis)
-}
-
 fn name_of(key: &str) -> String {
     format!("{ROOT}{key}")
 }
@@ -235,11 +194,11 @@ impl Server for Etcd {
     async fn connect(&self, settings: &Settings) -> Result<(Connection, Promise), Failure> {
         let login = login("etcd", self.user.as_ref(), settings.password.as_ref()).await?;
         let login = login.map(|(name, password)| AuthenticateRequest { name: name.into(), password });
-        let (dial, members) = (Dial::new(settings), self.members.clone());
-        let member = members[self.next.fetch_add(1, Ordering::Relaxed) % members.len()].clone();
+        let dial = Dial::new(settings);
+        let member = self.members[self.next.fetch_add(1, Ordering::Relaxed) % self.members.len()].clone();
         let client = dial.client(&member).await?;
         let logins = Arc::clone(&self.logins);
-        let mut connection = Connection { dial, logins, members, member, client, login };
+        let mut connection = Connection { dial, logins, member, client, login };
         connection.client.token = self.logins.token();
         if connection.client.token.is_none() {
             connection.log_in().await?;

@@ -31,7 +31,7 @@ mod zookeeper;
 #[doc(hidden)]
 pub mod tool {
     #[cfg(feature = "etcd")]
-    pub use super::etcd::{EtcdRoom, member_leads, room};
+    pub use super::etcd::{EtcdRoom, room};
     pub use super::url::{STORES, Store, store_of_url};
 }
 

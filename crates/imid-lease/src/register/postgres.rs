@@ -5,6 +5,7 @@ use std::future::poll_fn;
 use std::mem;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
@@ -161,9 +162,10 @@ impl Postgres {
         let encryption = ();
         let password = settings.make_password().await?;
         let count = self.servers.len();
-        // One that accepts a connection and then hangs leaves time for the others, and for the call.
+        // One that accepts a connection and then hangs leaves time for the others, and for the call. The call limits the time of a
+        // single one.
         let parts = if count == 1 { 1 } else { u32::try_from(count + 1)? };
-        let part = settings.call_limit / parts;
+        let part = if count == 1 { Duration::MAX } else { settings.call_limit / parts };
         let first = match self.servers[0].get_load_balance_hosts() {
             LoadBalanceHosts::Random => usize::try_from(crate::random::random_bits()? % u128::try_from(count)?)?,
             _ => 0,
