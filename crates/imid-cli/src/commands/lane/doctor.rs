@@ -32,9 +32,6 @@ JSON members:
   register_id: the UUID of the register; null before the first lease
   room: what etcd says of itself, or null for other stores
   room.bytes, room.versions, room.alarms: its size, the versions that are not compacted, its alarms
-  room.members: objects, one for each member in the URL
-  room.members[].member: its host and port
-  room.members[].clock_difference_ms: how far its clock is ahead of the one here; null if it does not answer
   reads: times of a call that reads
   reads.median_ms, reads.greatest_ms: the median and the greatest, in milliseconds
   writes: times of a call that writes, or null without --write
