@@ -11,8 +11,23 @@
 //! | [`SessionTag`](crate::SessionTag) | its 26 bits | `integer`, `INT`, `int` |
 //! | [`SessionType`](crate::SessionType) | its code | `smallint`, `SMALLINT` |
 //!
-//! STORES.md compares the forms, lists each database's features, and has examples. The repository's `examples/recipes` has programs
-//! for crates that need no feature, such as sea-orm and clickhouse.
+//! What each feature reads and writes:
+//!
+//! | feature | bytes | text | UUID | `Option`, NULL | lists |
+//! | --- | --- | --- | --- | --- | --- |
+//! | `sqlx-0_9` | PostgreSQL, MySQL, SQLite | all three | with `uuid-1`, and feature `uuid` of sqlx | yes | `push_bind` for each; with `sqlx-postgres-0_9` also arrays: `id = ANY($1)` |
+//! | `postgres-types-0_2` | `bytea` | `text`, `varchar`, `char` | `uuid` | yes | arrays, binary `COPY` |
+//! | `diesel-2` | all three | all three | `uuid`, or 16 bytes | PostgreSQL, MySQL; SQLite for reading | `eq_any` in PostgreSQL and MySQL; in SQLite of `id.to_bytes().to_vec()` |
+//! | `rusqlite-0_41` | `BLOB` | `TEXT` | `BLOB` of 16 bytes | yes | one parameter for each |
+//! | `redis-1` | yes | yes | | yes | yes |
+//! | `scylla-1` | `blob` | `text`, `ascii` | `uuid` | yes | yes |
+//!
+//! A value of the wrong length or type, or an unexpected NULL, is an error, with two exceptions that a `CHECK` in the table rules out: with
+//! MySQL and SQLite, sqlx and diesel read a text of 10 bytes as an ID, and with SQLite, diesel drops the high bits of an integer that is
+//! too long.
+//!
+//! STORES.md compares the forms, and has examples. The repository's `examples/recipes` has programs for crates that need no feature, such
+//! as sea-orm and clickhouse.
 
 use core::num::NonZeroU16;
 use core::ops::RangeInclusive;
