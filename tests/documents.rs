@@ -160,3 +160,26 @@ fn the_module_and_the_page_about_stores_name_the_same_columns() {
         assert!(columns.contains(first) && !columns.contains("BINARY(10)"), "{columns:?}");
     }
 }
+
+/// The walks of CONTRIBUTING.md name files, and functions that are in them.
+#[test]
+fn the_map_leads_to_functions_that_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("CONTRIBUTING.md")).expect("a page");
+    let (_, map) = page.split_once("## Map\n").expect("the map");
+    let (map, _) = map.split_once("| folder |").expect("the folders");
+    let mut count = 0;
+    for stop in map.split("](").skip(1) {
+        let (path, rest) = stop.split_once(") `").expect("a file and a name");
+        let (name, _) = rest.split_once('`').expect("a name");
+        let source = fs::read_to_string(root.join(path)).expect("a file");
+        let is_there = ["fn ", "const "].iter().any(|kind| {
+            source.match_indices(&format!("{kind}{name}")).any(|(at, found)| {
+                !source[at + found.len()..].starts_with(|it: char| it.is_alphanumeric() || it == '_')
+            })
+        });
+        assert!(is_there, "{path} has no {name}");
+        count += 1;
+    }
+    assert!(count >= 10, "{count} stops");
+}
