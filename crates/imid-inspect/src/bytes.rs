@@ -1,7 +1,7 @@
 //! The bytes of an ID as clients print them: hex dumps, lists of numbers, literals of languages, base64.
 
 use base64::Engine;
-use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE};
+use base64::prelude::BASE64_STANDARD;
 use imid::MessageId;
 use imid::dialect::DialectId;
 use uuid::Uuid;
@@ -43,17 +43,14 @@ impl Shown {
             // An odd backslash at the end would escape the quotation mark: the literal is cut off.
             let backslashes = inner.len() - inner.trim_end_matches('\\').len();
             let is_literal = is_type(&text[..at]) && is_call(after, ",;:)]}. ") && backslashes.is_multiple_of(2);
-            return if is_literal { Self::of_string(inner) } else { None };
+            return Some(inner).filter(|_| is_literal).and_then(Self::of_string);
         }
-        match text.rfind(['[', '{', '(', '<']) {
-            Some(at) if is_type(&text[..at]) => {
-                Self::of_list(text[at + 1..].trim_end_matches([']', '}', ')', '>', ',', ';', '.', ' ', '\n']))
-            }
-            Some(_) => None,
-            None => {
-                Self::of_list(text.split_once(": ").map_or(text, |(_, rest)| rest)).or_else(|| Self::of_string(text))
-            }
-        }
+        let Some(at) = text.rfind(['[', '{', '(', '<']) else {
+            let list = text.split_once(": ").map_or(text, |(_, list)| list);
+            return Self::of_list(list).or_else(|| Self::of_string(text));
+        };
+        let list = text[at + 1..].trim_end_matches([']', '}', ')', '>', ',', ';', '.', ' ', '\n']);
+        Some(list).filter(|_| is_type(&text[..at])).and_then(Self::of_list)
     }
 
     /// Reads what is between quotation marks: hex digits, base64, or characters and escapes.
@@ -66,8 +63,11 @@ impl Shown {
         {
             return Some(Self { bytes, form: ReadForm::Exact(crate::Form::Hex) });
         }
-        let engine = if text.contains(['-', '_']) { &BASE64_URL_SAFE } else { &BASE64_STANDARD };
-        match engine.decode(text).ok().filter(|bytes| LENGTHS.contains(&bytes.len())) {
+        match BASE64_STANDARD
+            .decode(text.replace('-', "+").replace('_', "/"))
+            .ok()
+            .filter(|bytes| LENGTHS.contains(&bytes.len()))
+        {
             // Less than one ID in 10^6 has the bytes of words.
             Some(bytes) if bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b' ') => None,
             Some(bytes) => Some(Self { bytes, form: ReadForm::Base64 }),
@@ -78,21 +78,22 @@ impl Shown {
     /// Reads numbers: hex digits in pairs or after `0x`, or decimal numbers, signed as in Java or not.
     fn of_list(text: &str) -> Option<Self> {
         let text = text.trim().strip_prefix("Buffer ").unwrap_or(text).trim();
-        let parts = || text.split([',', ';', ' ', ':', '\n']).filter(|part| !part.is_empty());
-        let decimal = |part: &str| {
-            part.parse::<u8>().ok().or_else(|| Some(part.parse::<i8>().ok().filter(|n| *n < 0)?.cast_unsigned()))
+        let numbers = || text.split([',', ';', ' ', ':', '\n']).filter(|part| !part.is_empty());
+        let hex = |part: &str| {
+            let digits = part.strip_prefix("0x").or_else(|| part.strip_prefix("0X"))?;
+            u8::from_str_radix(digits, 16).ok()
         };
-        let hex = |part: &str| u8::from_str_radix(part, 16).ok();
-        let has_prefix = |part: &str| part.starts_with("0x") || part.starts_with("0X");
-        let bytes: Option<Vec<u8>> = if text.starts_with(|c: char| c.is_ascii_hexdigit()) && parts().all(has_prefix) {
-            parts().map(|part| hex(&part[2..])).collect()
-        } else if text.contains([',', ';']) || parts().any(|part| part.len() == 3 || part.starts_with('-')) {
-            parts().map(decimal).collect()
-        } else {
-            // `66 a8`, `66:a8`, `66-A8`, and in groups as xxd writes them.
-            let groups = || text.split([' ', ':', '-', '\n']).filter(|part| !part.is_empty());
-            let is_even = groups().all(|group| matches!(group.len(), 2 | 4)) && groups().count() > 1;
-            is_even.then(|| hex_bytes(&groups().collect::<String>())).flatten()
+        let decimal = |part: &str| part.parse::<u8>().or_else(|_| part.parse::<i8>().map(i8::cast_unsigned)).ok();
+        let is_decimal = text.contains([',', ';']) || numbers().any(|part| part.len() == 3 || part.starts_with('-'));
+        // `66 a8`, `66:a8`, `66-A8`, and in groups as xxd writes them.
+        let groups = || text.split([' ', ':', '-', '\n']).filter(|part| !part.is_empty());
+        let bytes = match numbers().map(hex).collect::<Option<Vec<_>>>() {
+            Some(bytes) => Some(bytes),
+            None if is_decimal => numbers().map(decimal).collect(),
+            None if groups().count() > 1 && groups().all(|group| matches!(group.len(), 2 | 4)) => {
+                hex_bytes(&groups().collect::<String>())
+            }
+            None => None,
         };
         bytes.filter(|bytes| !bytes.is_empty()).map(|bytes| Self { bytes, form: ReadForm::Bytes })
     }

@@ -51,13 +51,10 @@ impl CutOff {
         let digits: String = text.chars().filter(|c| *c != '-').collect();
         // Each group but the last one is whole.
         let has_groups = text.split('-').rev().skip(1).all(|group| group.len() == 4);
+        let has_digit = digits.contains(|c: char| c.is_ascii_digit());
         // Base 64 has letters of both cases.
-        let is_one_case = digits == digits.to_ascii_lowercase() || digits == digits.to_ascii_uppercase();
-        if !(FEWEST..DIGITS).contains(&digits.len())
-            || !is_one_case
-            || !has_groups
-            || !digits.contains(|c: char| c.is_ascii_digit())
-        {
+        let is_cut = has_groups && has_digit && one_case(digits.as_bytes()).is_some();
+        if !is_cut || !(FEWEST..DIGITS).contains(&digits.len()) {
             return Vec::new();
         }
         let filled = |dialect: &'static Dialect<'static>, byte: u8| {
@@ -66,7 +63,7 @@ impl CutOff {
             let filled: String = digits.chars().chain(core::iter::repeat(digit)).take(DIGITS).collect();
             Some(Id::Message { dialect, id: dialect.parse_lenient(&filled).ok()? })
         };
-        let cuts = Dialect::ALL.iter().filter_map(|dialect| {
+        let cut = |dialect| {
             let (first, last) = (filled(dialect, 0)?, filled(dialect, u8::MAX)?);
             // The type is cut off, or the same in both.
             let code = |id: Id| id.session().map(|(code, _)| code);
@@ -74,13 +71,12 @@ impl CutOff {
             let best = if fit(first) <= fit(last) { first } else { last };
             let is_likely = best.is_likely_by(fit(best)) && best.is_listed();
             is_likely.then(|| (best.guess_by(fit(best)), Self { first, last, digits: digits.len() }))
-        });
-        let mut cuts: Vec<_> = cuts.collect();
+        };
+        let mut cuts: Vec<_> = Dialect::ALL.iter().filter_map(cut).collect();
         cuts.sort_by_key(|(guess, _)| *guess);
-        let mut cuts: Vec<_> = cuts.into_iter().map(|(_, cut)| cut).collect();
-        let is_clear = cuts.first().is_some_and(|best| best.first.is_standard());
+        let is_clear = cuts.first().is_some_and(|(_, best)| best.first.is_standard());
         cuts.truncate(if is_clear { 1 } else { cuts.len() });
-        cuts
+        cuts.into_iter().map(|(_, cut)| cut).collect()
     }
 }
 
@@ -95,8 +91,8 @@ impl Repairs {
             is_word && MessageId::parse_lenient(text).is_ok_and(|id| Id::from(id).is_plausible(now_ms))
         };
         let with = |at: usize, len: usize, digit: &str| [&text[..at], digit, &text[at + len..]].concat();
-        let repairs = |at: usize, found: char, texts: Vec<String>| {
-            let texts: Vec<_> = texts.into_iter().filter(plausible).collect();
+        let repairs = |at: usize, found: char, mut texts: Vec<String>| {
+            texts.retain(plausible);
             (!texts.is_empty()).then_some(Self { at, found, texts })
         };
         if let Some((at, found)) = text.char_indices().find(|(_, c)| "0OoIi1l|".contains(*c)) {

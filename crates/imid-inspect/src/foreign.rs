@@ -12,21 +12,12 @@ use crate::time::{LAST_MS, PLAUSIBLE_FROM_MS, rfc3339};
 pub enum Foreign {
     /// A UUID that is not the view of an ID.
     Uuid(Uuid),
-    /// A ULID.
-    Ulid {
-        /// Its time.
-        unix_ms: u64,
-    },
-    /// A time of 10 digits.
-    UnixSeconds {
-        /// The time.
-        unix_ms: u64,
-    },
+    /// A ULID, with its Unix milliseconds.
+    Ulid(u64),
+    /// A time of 10 digits, in Unix milliseconds.
+    UnixSeconds(u64),
     /// A time of 13 digits.
-    UnixMilliseconds {
-        /// The time.
-        unix_ms: u64,
-    },
+    UnixMilliseconds(u64),
 }
 
 /// Crockford's base32, which ULIDs use.
@@ -40,8 +31,8 @@ fn time(text: &str) -> Option<Foreign> {
     let is_decimal = text.bytes().all(|byte| byte.is_ascii_digit());
     let number: u64 = text.parse().ok().filter(|_| is_decimal)?;
     let time = match text.len() {
-        10 => Foreign::UnixSeconds { unix_ms: number * 1_000 },
-        13 => Foreign::UnixMilliseconds { unix_ms: number },
+        10 => Foreign::UnixSeconds(number * 1_000),
+        13 => Foreign::UnixMilliseconds(number),
         _ => return None,
     };
     (time.timestamp_ms() >= Some(PLAUSIBLE_FROM_MS)).then_some(time)
@@ -52,8 +43,7 @@ fn ulid(text: &str) -> Option<Foreign> {
     if text.len() != ULID_LEN || text.as_bytes()[0] > b'7' || !text.bytes().all(|byte| digit(byte).is_some()) {
         return None;
     }
-    let unix_ms = text.bytes().take(ULID_TIME_LEN).filter_map(digit).fold(0, |ms, digit| ms << 5 | digit as u64);
-    Some(Foreign::Ulid { unix_ms })
+    Some(Foreign::Ulid(text.bytes().take(ULID_TIME_LEN).filter_map(digit).fold(0, |ms, digit| ms << 5 | digit as u64)))
 }
 
 impl Foreign {
@@ -66,35 +56,27 @@ impl Foreign {
     pub fn timestamp_ms(self) -> Option<u64> {
         match self {
             // The first 48 bits are Unix milliseconds.
-            Self::Uuid(uuid) if is_version(uuid, 7) => Some((uuid.as_u128() >> 80) as u64),
-            Self::Uuid(_) => None,
-            Self::Ulid { unix_ms } | Self::UnixSeconds { unix_ms } | Self::UnixMilliseconds { unix_ms } => {
-                Some(unix_ms)
+            Self::Uuid(uuid) => {
+                let is_version_7 = uuid.get_variant() == Variant::RFC4122 && uuid.get_version_num() == 7;
+                is_version_7.then_some((uuid.as_u128() >> 80) as u64)
             }
+            Self::Ulid(unix_ms) | Self::UnixSeconds(unix_ms) | Self::UnixMilliseconds(unix_ms) => Some(unix_ms),
         }
     }
-}
-
-fn is_version(uuid: Uuid, version: usize) -> bool {
-    uuid.get_variant() == Variant::RFC4122 && uuid.get_version_num() == version
 }
 
 impl fmt::Display for Foreign {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Uuid(uuid) if uuid.is_nil() => f.write_str("the nil UUID")?,
-            Self::Uuid(uuid) if uuid.get_variant() != Variant::RFC4122 => {
-                f.write_str("a UUID of an unknown variant")?;
-            }
-            Self::Uuid(uuid) => match uuid.get_version_num() {
-                4 => f.write_str("a UUID of version 4 (random)")?,
-                version => write!(f, "a UUID of version {version}")?,
+            Self::Uuid(uuid) => match (uuid.get_variant(), uuid.get_version_num()) {
+                (Variant::RFC4122, 4) => f.write_str("a UUID of version 4 (random)")?,
+                (Variant::RFC4122, version) => write!(f, "a UUID of version {version}")?,
+                _ => f.write_str("a UUID of an unknown variant")?,
             },
-            Self::Ulid { .. } => f.write_str("a ULID")?,
-            Self::UnixSeconds { unix_ms } => return write!(f, "a time in Unix seconds, {}", rfc3339(*unix_ms)),
-            Self::UnixMilliseconds { unix_ms } => {
-                return write!(f, "a time in Unix milliseconds, {}", rfc3339(*unix_ms));
-            }
+            Self::Ulid(_) => f.write_str("a ULID")?,
+            Self::UnixSeconds(ms) => return write!(f, "a time in Unix seconds, {}", rfc3339(*ms)),
+            Self::UnixMilliseconds(ms) => return write!(f, "a time in Unix milliseconds, {}", rfc3339(*ms)),
         }
         match self.timestamp_ms().filter(|ms| *ms <= LAST_MS) {
             Some(ms) => write!(f, " of {}", rfc3339(ms)),

@@ -5,7 +5,7 @@ use imid::dialect::DialectId;
 use imid_snowflake::{Snowflake, TextForm};
 use uuid::Uuid;
 
-use crate::error::{Kind, ReadError, ViewProblem};
+use crate::error::{Kind, ReadError, TextError, ViewProblem};
 use crate::foreign::Foreign;
 use crate::scheme::{Id, Scheme};
 
@@ -100,17 +100,20 @@ impl Scheme {
     pub fn read(self, text: &str, form: Option<Form>) -> Result<Read, ReadError> {
         // White space is not shown in errors, so positions do not count it either.
         let text = text.trim();
-        let Some(form) = form else { return self.recognized(text).ok_or_else(|| self.problem(text)) };
-        let id = match form {
-            Form::Text => return self.read_text(text),
-            Form::Hex => self.read_hex(text)?,
-            Form::Int => self.read_int(text)?,
-            Form::Uuid => {
-                let uuid = Uuid::try_parse(text).map_err(|_| Kind::NotUuid)?;
-                self.view(uuid).map_err(Kind::View)?
-            }
-        };
-        Ok(Read { id, form: ReadForm::Exact(form) })
+        match form {
+            Some(Form::Text) => self.read_text(text),
+            Some(form) => Ok(Read { id: self.read_digits(text, form)?, form: ReadForm::Exact(form) }),
+            None => self.recognized(text).ok_or_else(|| self.problem(text)),
+        }
+    }
+
+    /// Reads a form that is not a text of the scheme.
+    fn read_digits(self, text: &str, form: Form) -> Result<Id, ReadError> {
+        match form {
+            Form::Hex => self.read_hex(text),
+            Form::Int => self.read_int(text),
+            _ => Ok(self.view(Uuid::try_parse(text).map_err(|_| Kind::NotUuid)?).map_err(Kind::View)?),
+        }
     }
 
     /// Reads an ID from a typed or pasted text of the scheme.
@@ -123,27 +126,20 @@ impl Scheme {
             return Ok(Read { id, form: ReadForm::Exact(Form::Text) });
         }
         let id = match self {
-            Self::Dialect(dialect) => {
-                let id = dialect.parse_lenient(text).map_err(|error| ReadError::in_text(text.as_bytes(), 0, error))?;
-                Id::Message { dialect, id }
-            }
-            Self::Snowflake(_) => self.parse(text.as_bytes())?,
+            Self::Dialect(dialect) => dialect.parse_lenient(text).map(|id| Id::Message { dialect, id }),
+            Self::Snowflake(_) => return Err(self.parse(text.as_bytes()).expect_err("not parsed above")),
         };
+        let id = id.map_err(|error| ReadError::in_text(text.as_bytes(), 0, error))?;
         Ok(Read { id, form: ReadForm::LenientText })
     }
 
     /// Reads an ID in the form that its shape suggests. Texts of the scheme come first. Most texts are tried with many schemes, so
     /// it builds no error.
     pub(crate) fn recognized(self, text: &str) -> Option<Read> {
-        if let Some(read) = self.written_as(text) {
-            return Some(read);
-        }
-        let (id, form) = match self.shape(text) {
-            Some(Form::Hex) => (self.read_hex(text).ok()?, Form::Hex),
-            Some(Form::Int) => (self.read_int(text).ok()?, Form::Int),
-            _ => (self.view(Uuid::try_parse(text).ok()?).ok()?, Form::Uuid),
-        };
-        Some(Read { id, form: ReadForm::Exact(form) })
+        self.written_as(text).or_else(|| {
+            let form = self.shape(text).unwrap_or(Form::Uuid);
+            Some(Read { id: self.read_digits(text, form).ok()?, form: ReadForm::Exact(form) })
+        })
     }
 
     /// Reads a text of the scheme as [`read_text`](Self::read_text) does.
@@ -154,22 +150,19 @@ impl Scheme {
     /// Says why a text is not [recognized](Self::recognized), or what it is instead.
     #[cold]
     pub(crate) fn problem(self, text: &str) -> ReadError {
-        let of_form = match self.shape(text) {
-            Some(Form::Hex) => self.read_hex(text).err(),
-            Some(Form::Int) => self.read_int(text).err(),
-            _ => None,
-        };
-        of_form.unwrap_or_else(|| match (Foreign::read(text), self.read_text(text)) {
-            (Some(foreign @ Foreign::Uuid(uuid)), _) => match self.view(uuid) {
-                // Only a UUID of version 7 could have been a view.
-                Err(problem) if foreign.timestamp_ms().is_some() => Kind::ForeignView(foreign, problem).into(),
-                _ => Kind::Foreign(foreign).into(),
-            },
+        if let Some(Err(error)) = self.shape(text).map(|form| self.read_digits(text, form)) {
+            return error;
+        }
+        match (Foreign::read(text), self.read_text(text)) {
+            // Only a UUID of version 7 could have been a view.
+            (Some(foreign @ Foreign::Uuid(uuid)), _) if foreign.timestamp_ms().is_some() => self
+                .view(uuid)
+                .map_or_else(|problem| Kind::ForeignView(foreign, problem), |_| Kind::Foreign(foreign))
+                .into(),
             (Some(foreign), _) => Kind::Foreign(foreign).into(),
-            (None, Err(problem)) => problem,
-            // Only for a text that is recognized.
-            (None, Ok(_)) => Kind::NotUuid.into(),
-        })
+            // Each text that is read is recognized.
+            (None, read) => read.err().unwrap_or_else(|| Kind::NotUuid.into()),
+        }
     }
 
     /// Returns the form of digits, by their number or a prefix.
@@ -206,17 +199,13 @@ impl Scheme {
     fn read_hex(self, text: &str) -> Result<Id, ReadError> {
         let prefix = hex_prefix_len(text);
         let digits = &text[prefix..];
-        match self {
-            Self::Dialect(dialect) => {
-                let id = DialectId::from_hex(digits, dialect.layout());
-                let id = id.map_err(|error| ReadError::in_text(text.as_bytes(), prefix, error))?;
-                Ok(Id::Message { dialect, id })
-            }
-            Self::Snowflake(layout) => {
-                let id = Snowflake::from_hex(digits, layout).map(Id::Snowflake);
-                id.map_err(|error| ReadError::in_text(text.as_bytes(), prefix, error))
-            }
-        }
+        let id = match self {
+            Self::Dialect(dialect) => DialectId::from_hex(digits, dialect.layout())
+                .map(|id| Id::Message { dialect, id })
+                .map_err(TextError::from),
+            Self::Snowflake(layout) => Snowflake::from_hex(digits, layout).map(Id::Snowflake).map_err(TextError::from),
+        };
+        id.map_err(|error| ReadError::in_text(text.as_bytes(), prefix, error))
     }
 
     fn read_int(self, text: &str) -> Result<Id, ReadError> {
@@ -259,11 +248,7 @@ impl Id {
     /// Returns the ID in a form. Only 80-bit IDs of the standard layout have a UUID view.
     pub fn in_form(&self, form: Form) -> Option<String> {
         Some(match (form, self) {
-            (Form::Text, Self::Message { dialect, id }) => match dialect.to_text(*id) {
-                Ok(text) => text.as_str().to_owned(),
-                Err(_) => self.to_string(),
-            },
-            (Form::Text, Self::Snowflake(_)) => self.to_string(),
+            (Form::Text, _) => self.to_string(),
             (Form::Hex, Self::Message { id, .. }) => id.to_hex().as_str().to_owned(),
             (Form::Hex, Self::Snowflake(id)) => id.to_hex().as_str().to_owned(),
             (Form::Int, Self::Message { id, .. }) => id.to_u128().to_string(),

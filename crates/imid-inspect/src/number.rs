@@ -46,10 +46,20 @@ impl Number {
     }
 }
 
-/// Reads a number that need not be whole, or that ends with `k`, `M` or `G`.
+/// Returns a number that need not be whole, or that ends with `k`, `M` or `G`, as each parser of floating-point numbers reads it:
+/// `100000.0e-0` for `100k`, and `1.0e-9` for `1e-9`.
+pub fn decimal(text: &str) -> Option<String> {
+    let (number, small) = match text.split_once("e-") {
+        Some((mantissa, exponent)) => (Number::read(mantissa), exponent),
+        None => (Number::read_count(text), "0"),
+    };
+    let Number { whole, fraction, .. } = number.filter(|_| is_digits(small))?;
+    Some(format!("{whole}.{fraction}0e-{small}"))
+}
+
+/// Reads a number as [`decimal`] does.
 pub fn float(text: &str) -> Option<f64> {
-    let Some(number) = Number::read_count(text) else { return text.parse().ok() };
-    format!("{}.{}", number.whole, number.fraction).parse().ok()
+    decimal(text)?.parse().ok()
 }
 
 fn is_digits(text: &str) -> bool {

@@ -132,10 +132,9 @@ pub fn read_declared(scheme: Scheme, text: &str, form: Option<Form>, now_ms: u64
         Err(error) if form.is_some() => return Err(NotPasted { error, hint: None }),
         Err(error) => error,
     };
-    if let Some(read) = unwrapped(text).and_then(|unwrapped| scheme.recognized(&unwrapped)) {
-        return Ok(Read { form: read.form.lenient(), ..read });
-    }
-    if let Some(read) = from_bytes(scheme, text, now_ms) {
+    let unwrapped = unwrapped(text).and_then(|unwrapped| scheme.recognized(&unwrapped));
+    let lenient = unwrapped.map(|read| Read { form: read.form.lenient(), ..read });
+    if let Some(read) = lenient.or_else(|| from_bytes(scheme, text, now_ms)) {
         return Ok(read);
     }
     let inside = || Finder::new(Some(scheme), now_ms).next(text.as_bytes(), 0).map(Hint::Inside);
@@ -159,32 +158,33 @@ pub fn read_declared(scheme: Scheme, text: &str, form: Option<Form>, now_ms: u64
 /// ```
 pub fn identify(text: &str, now_ms: u64) -> Vec<Read> {
     let text = text.trim();
-    let exact = readings(text, now_ms);
-    if !exact.is_empty() {
-        return exact;
+    let mut found = readings(text, now_ms);
+    if found.is_empty()
+        && let Some(unwrapped) = unwrapped(text)
+    {
+        found = readings(&unwrapped, now_ms);
+        for read in &mut found {
+            read.form = read.form.lenient();
+        }
+        found.retain(|read| read.form != ReadForm::LenientText || !is_card_number(text));
     }
-    let unwrapped = unwrapped(text).map(|unwrapped| readings(&unwrapped, now_ms)).unwrap_or_default();
-    let lenient = unwrapped.into_iter().map(|read| Read { form: read.form.lenient(), ..read });
-    let lenient: Vec<_> = lenient.filter(|read| read.form != ReadForm::LenientText || !is_card_number(text)).collect();
-    if lenient.is_empty() { from_bytes(STANDARD, text, now_ms).into_iter().collect() } else { lenient }
+    if found.is_empty() { from_bytes(STANDARD, text, now_ms).into_iter().collect() } else { found }
 }
 
 /// Returns the ways to read a text that has nothing around it. The dialects read one hex number or integer as the same time,
 /// and then the standard dialect is first.
 fn readings(text: &str, now_ms: u64) -> Vec<Read> {
     let has_prefix = hex_prefix_len(text) > 0;
-    let readings = Scheme::all().filter_map(|scheme| match scheme {
+    let read = |scheme: Scheme| match scheme {
         // Any 16 hex digits fit each Snowflake layout. Without a prefix they are read only by layouts that write hex.
         Scheme::Snowflake(_) if !has_prefix => scheme.written_as(text),
         _ => scheme.recognized(text),
-    });
+    };
     let is_inexact = |read: &Read| read.form != ReadForm::Exact(Form::Text);
     // A word in both cases is a name of a program or base64, unless it has the dashes of an ID.
-    let is_mixed = is_word(text) && one_case(text.as_bytes()).is_none();
-    let is_lenient = |read: &Read| read.form == ReadForm::LenientText;
-    let mut readings: Vec<Read> = readings
-        .filter(|read| read.id.is_listed() && !(is_lenient(read) && (is_mixed || is_card_number(text))))
-        .collect();
+    let is_no_text = is_card_number(text) || is_word(text) && one_case(text.as_bytes()).is_none();
+    let is_read = |read: &Read| read.id.is_listed() && !(is_no_text && read.form == ReadForm::LenientText);
+    let mut readings: Vec<_> = Scheme::all().filter_map(read).filter(is_read).collect();
     readings.sort_by_cached_key(|read| {
         let (inexact, (rank, is_other, fit)) = (is_inexact(read), read.id.guess(now_ms));
         // Letters that are not written so are not an ID of another age.
@@ -192,8 +192,7 @@ fn readings(text: &str, now_ms: u64) -> Vec<Read> {
         (rank, is_other, fit.rank, inexact, inexact && !read.id.is_standard(), fit.distance_ms)
     });
     if let Some(best) = readings.first().copied() {
-        let is_clear = best.id.is_standard();
-        readings.truncate(if is_clear { 1 } else { readings.len() });
+        readings.truncate(if best.id.is_standard() { 1 } else { readings.len() });
         readings.retain(|read| read.id.is_plausible(now_ms) || !best.id.is_plausible(now_ms));
     }
     readings
@@ -215,13 +214,9 @@ fn broken(text: &str, ids: &[Found], now_ms: u64) -> Option<Broken> {
         let is_alone = !text[..start].ends_with(is_wrong) && !text[end..].starts_with(is_wrong);
         is_alone && ids.iter().all(|found| end <= found.at.start || found.at.end <= start)
     };
-    let read = |word: &str| {
-        let cut = CutOff::read(word, now_ms);
-        if cut.is_empty() {
-            Repairs::read(word, now_ms).map(BrokenKind::Mistyped)
-        } else {
-            Some(BrokenKind::CutOff(cut))
-        }
+    let read = |word: &str| match CutOff::read(word, now_ms) {
+        cut if cut.is_empty() => Repairs::read(word, now_ms).map(BrokenKind::Mistyped),
+        cut => Some(BrokenKind::CutOff(cut)),
     };
     let whole = || {
         let bare = without_signs(text);

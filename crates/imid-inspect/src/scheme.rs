@@ -6,7 +6,7 @@ use imid::MessageId;
 use imid::dialect::{Dialect, DialectId};
 use imid_snowflake::{Layout, Snowflake};
 
-use crate::error::ReadError;
+use crate::error::{ReadError, TextError};
 
 /// How IDs are written and divided into fields.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,11 @@ pub enum Id {
 impl Scheme {
     /// Returns all built-in schemes: the dialects, then the Snowflake layouts.
     pub fn all() -> impl Iterator<Item = Self> {
-        Dialect::ALL.iter().map(Self::Dialect).chain(Layout::ALL.iter().copied().map(Self::Snowflake))
+        const DIALECTS: usize = Dialect::ALL.len();
+        let schemes: [Self; DIALECTS + Layout::ALL.len()] = core::array::from_fn(|at| {
+            Dialect::ALL.get(at).map_or_else(|| Self::Snowflake(Layout::ALL[at - DIALECTS]), Self::Dialect)
+        });
+        schemes.into_iter()
     }
 
     /// Returns the name, such as `rongcloud` or `twitter`. The name of a custom layout is `custom`.
@@ -72,16 +76,13 @@ impl Scheme {
     /// The scheme does not write this text.
     #[inline]
     pub fn parse(self, text: &[u8]) -> Result<Id, ReadError> {
-        match self {
-            Self::Dialect(dialect) => match dialect.parse_bytes(text) {
-                Ok(id) => Ok(Id::Message { dialect, id }),
-                Err(error) => Err(ReadError::in_text(text, 0, error)),
-            },
-            Self::Snowflake(layout) => match layout.parse_bytes(text) {
-                Ok(id) => Ok(Id::Snowflake(id)),
-                Err(error) => Err(ReadError::in_text(text, 0, error)),
-            },
-        }
+        let id = match self {
+            Self::Dialect(dialect) => {
+                dialect.parse_bytes(text).map(|id| Id::Message { dialect, id }).map_err(TextError::from)
+            }
+            Self::Snowflake(layout) => layout.parse_bytes(text).map(Id::Snowflake).map_err(TextError::from),
+        };
+        id.map_err(|error| ReadError::in_text(text, 0, error))
     }
 
     /// Returns the ID of this scheme with this [sort key](Id::sort_key).

@@ -1,10 +1,8 @@
 //! One ID in each form that it has in logs, dumps and tables.
 
-use core::ops::Range;
-use std::collections::HashSet;
-
 use base64::Engine;
-use base64::prelude::{BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD};
+use base64::prelude::BASE64_STANDARD_NO_PAD;
+use core::ops::Range;
 use imid::MessageId;
 use memchr::memmem;
 
@@ -33,40 +31,40 @@ impl Spellings {
     /// Returns the spellings of an ID.
     pub fn new(id: Id) -> Self {
         let mut spellings = Self::short(id);
-        let mut known: HashSet<_> = spellings.texts.iter().map(|(_, text)| text.clone()).collect();
-        let all = bytes_of(id).flat_map(|bytes| printed(&bytes));
-        spellings.texts.extend(all.filter(|text| known.insert(text.clone())).map(|text| (ReadForm::Bytes, text)));
+        bytes_of(id).flat_map(|bytes| printed(&bytes)).for_each(|text| spellings.add(ReadForm::Bytes, text));
         spellings
     }
 
     /// Returns the spellings that are one word, or a word with dashes.
     pub fn short(id: Id) -> Self {
-        let mut texts = Vec::new();
+        let mut spellings = Self { id, texts: Vec::new() };
         let mut add = |form, text: String| {
-            for text in [text.to_ascii_lowercase(), text.to_ascii_uppercase(), text] {
-                if !texts.iter().any(|(_, known)| *known == text) {
-                    texts.push((form, text));
-                }
-            }
+            spellings.add(form, text.to_ascii_lowercase());
+            spellings.add(form, text.to_ascii_uppercase());
+            spellings.add(form, text);
         };
         let text = id.to_string();
         add(ReadForm::LenientText, text.replace('-', ""));
         add(ReadForm::Exact(Form::Text), text);
-        for form in [Form::Hex, Form::Int, Form::Uuid] {
-            if let Some(text) = id.in_form(form) {
-                add(ReadForm::Exact(form), text.replace('-', ""));
-                add(ReadForm::Exact(form), text);
-            }
+        for (form, text) in
+            [Form::Hex, Form::Int, Form::Uuid].into_iter().filter_map(|form| Some((form, id.in_form(form)?)))
+        {
+            add(ReadForm::Exact(form), text.replace('-', ""));
+            add(ReadForm::Exact(form), text);
         }
         for bytes in bytes_of(id) {
-            for engine in [BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD] {
-                let text = engine.encode(&bytes);
-                if !texts.iter().any(|(_, known)| *known == text) {
-                    texts.push((ReadForm::Base64, text));
-                }
-            }
+            let text = BASE64_STANDARD_NO_PAD.encode(&bytes);
+            let url_safe = text.replace('+', "-").replace('/', "_");
+            spellings.add(ReadForm::Base64, text);
+            spellings.add(ReadForm::Base64, url_safe);
         }
-        Self { id, texts }
+        spellings
+    }
+
+    fn add(&mut self, form: ReadForm, text: String) {
+        if !self.texts.iter().any(|(_, known)| *known == text) {
+            self.texts.push((form, text));
+        }
     }
 
     /// Returns each spelling with its form.
@@ -112,49 +110,56 @@ fn bytes_of(id: Id) -> impl Iterator<Item = Vec<u8>> {
     id.map(|id| id.to_bytes().to_vec()).into_iter().chain(view)
 }
 
+/// Writes one byte.
+type Print = fn(u8) -> String;
+
+/// How clients print a byte of a list, and what is between two: pairs of hex digits, the numbers of C and of Go, whose `%#v` has no
+/// zero before a digit, and decimal numbers, signed as in Java or not.
+const LISTS: [(Print, &[&str]); 7] = [
+    (|byte| format!("{byte:02x}"), &[" ", ":", "-"]),
+    (|byte| format!("{byte:02X}"), &[" ", ":", "-"]),
+    (|byte| format!("0x{byte:02x}"), &[", ", ","]),
+    (|byte| format!("0x{byte:02X}"), &[", ", ","]),
+    (|byte| format!("{byte:#x}"), &[", ", ","]),
+    (|byte| byte.to_string(), &[", ", ",", " "]),
+    (|byte| byte.cast_signed().to_string(), &[", ", ",", " "]),
+];
+
+/// The groups of `xxd`, and of `hexdump -C`, which has a wider space in the middle: their bytes, and what is between two bytes and
+/// two groups.
+const DUMPS: [(usize, &str, &str); 2] = [(2, "", " "), (8, " ", "  ")];
+
+/// The bytes that languages and redis-cli write as a backslash and a character. The last two are redis-cli's alone.
+const NAMED: &[u8; 16] = b"\nn\rr\tt\\\\''\"\"\x07a\x08b";
+
 /// Returns bytes as clients print them, without what is around them.
 fn printed(bytes: &[u8]) -> Vec<String> {
-    let list = |byte: &dyn Fn(u8) -> String, separator: &str| {
+    let list = |bytes: &[u8], byte: &dyn Fn(u8) -> String, separator: &str| {
         bytes.iter().map(|each| byte(*each)).collect::<Vec<_>>().join(separator)
     };
     let mut texts = Vec::new();
-    // Pairs of hex digits, in a list of C and Go as well, whose `%#v` has no zero before a digit.
-    for hex in [|byte| format!("{byte:02x}"), |byte| format!("{byte:02X}")] as [fn(u8) -> String; 2] {
-        texts.extend([" ", ":", "-"].map(|separator| list(&hex, separator)));
-        texts.extend([", ", ","].map(|separator| list(&|byte| format!("0x{}", hex(byte)), separator)));
+    for (byte, separators) in LISTS {
+        texts.extend(separators.iter().map(|separator| list(bytes, &byte, separator)));
     }
-    texts.extend([", ", ","].map(|separator| list(&|byte| format!("{byte:#x}"), separator)));
-    for separator in [", ", ",", " "] {
-        texts.extend([
-            list(&|byte| byte.to_string(), separator),
-            list(&|byte| byte.cast_signed().to_string(), separator),
-        ]);
+    for (size, separator, gap) in DUMPS {
+        let groups = bytes.chunks(size).map(|group| list(group, &LISTS[0].0, separator));
+        texts.push(groups.collect::<Vec<_>>().join(gap));
     }
-    // xxd, and `hexdump -C`, which has a wider space in the middle.
-    let pairs = |bytes: &[u8], separator: &str| {
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(separator)
+    // Escapes of all bytes, or of those that cannot be seen and of those that would end the literal; and PostgreSQL's in octal.
+    let escaped = |escape: &dyn Fn(u8) -> String, ends: &str| {
+        let is_plain = |byte: u8| (byte.is_ascii_graphic() || byte == b' ') && !ends.contains(char::from(byte));
+        list(bytes, &|byte| if is_plain(byte) { char::from(byte).to_string() } else { escape(byte) }, "")
     };
-    texts.push(bytes.chunks(2).map(|two| pairs(two, "")).collect::<Vec<_>>().join(" "));
-    texts.push(bytes.chunks(8).map(|eight| pairs(eight, " ")).collect::<Vec<_>>().join("  "));
-    // Escapes of languages and redis-cli, all or where a byte cannot be seen, and PostgreSQL's in octal.
-    let named = |byte: u8, names: &[(u8, char)]| {
-        let name = names.iter().find(|(known, _)| *known == byte);
-        name.map_or_else(|| format!("\\x{byte:02x}"), |(_, name)| format!("\\{name}"))
-    };
-    let seen = |escape: &dyn Fn(u8) -> String, escaped: &str| {
-        let is_plain = |byte: u8| (byte.is_ascii_graphic() || byte == b' ') && !escaped.contains(char::from(byte));
-        list(&|byte| if is_plain(byte) { char::from(byte).to_string() } else { escape(byte) }, "")
-    };
-    let python = [(b'\n', 'n'), (b'\r', 'r'), (b'\t', 't'), (b'\\', '\\'), (b'\'', '\''), (b'"', '"')];
-    let redis = [&python[..], &[(7, 'a'), (8, 'b')]].concat();
-    texts.push(list(&|byte| format!("\\x{byte:02x}"), ""));
-    for escaped in ["\\'", "\\\"", "\\'\"", "\\"] {
-        texts.extend([seen(&|byte| named(byte, &python), escaped), seen(&|byte| named(byte, &redis), escaped)]);
+    let hex = |byte: u8| format!("\\x{byte:02x}");
+    texts.push(list(bytes, &hex, ""));
+    for (ends, names) in ["\\'", "\\\"", "\\'\"", "\\"].iter().flat_map(|ends| [(ends, &NAMED[..12]), (ends, NAMED)]) {
+        let named = |byte: u8| names.chunks(2).find(|named| named[0] == byte).map(|named| char::from(named[1]));
+        texts.push(escaped(&|byte| named(byte).map_or_else(|| hex(byte), |name| format!("\\{name}")), ends));
     }
-    texts.push(seen(&|byte| if byte == b'\\' { "\\\\".to_owned() } else { format!("\\{byte:03o}") }, "\\"));
+    texts.push(escaped(&|byte| if byte == b'\\' { "\\\\".to_owned() } else { format!("\\{byte:03o}") }, "\\"));
     // In JSON and in an export, a backslash is written twice.
-    let doubled: Vec<_> =
-        texts.iter().filter(|text| text.contains('\\')).map(|text| text.replace('\\', "\\\\")).collect();
+    let doubled = texts.iter().filter(|text| text.contains('\\')).map(|text| text.replace('\\', "\\\\"));
+    let doubled: Vec<_> = doubled.collect();
     texts.extend(doubled);
     texts
 }

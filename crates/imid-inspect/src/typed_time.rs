@@ -72,39 +72,29 @@ pub fn parse(text: &str, now_ms: u64) -> Result<TypedTime, String> {
         let time = if sign == '-' { now_ms.checked_sub(ms) } else { now_ms.checked_add(ms) };
         return time.map(TypedTime::At).ok_or_else(|| error("a time in 1970 or later"));
     }
-    let (day, rest) = match text.get(..10).filter(|date| has_shape(date, "0000-00-00")) {
-        Some(date) => {
-            let day = day_of(date).ok_or_else(|| error("a date such as 2025-11-20, today or yesterday"))?;
-            (Some(Ok(day)), &text[10..])
-        }
-        None => match ["today", "yesterday"].iter().position(|name| text.starts_with(name)) {
-            Some(days) => (Some(Err(days as u64)), &text[["today", "yesterday"][days].len()..]),
-            None => (None, text),
-        },
+    let (day, rest) = if let Some((date, rest)) = strip_shape(text, "0000-00-00") {
+        let day = day_of(date).ok_or_else(|| error("a date such as 2025-11-20, today or yesterday"))?;
+        (Some(TypedTime::Day(day)), rest)
+    } else {
+        let named = |(days, name)| Some((Some(TypedTime::DayBefore(days)), text.strip_prefix(name)?));
+        [(0, "today"), (1, "yesterday")].into_iter().find_map(named).unwrap_or((None, text))
     };
     let rest = match (day, rest.strip_prefix(['T', 't', ' '])) {
-        (Some(Ok(day)), _) if rest.is_empty() => return Ok(TypedTime::Day(day)),
-        (Some(Err(days)), _) if rest.is_empty() => return Ok(TypedTime::DayBefore(days)),
-        (Some(_), Some(rest)) => rest,
+        (Some(day), _) if rest.is_empty() => return Ok(day),
+        (Some(_), time) => time.ok_or_else(|| error(FORMS))?,
         (None, _) => rest,
-        _ => return Err(error(FORMS)),
     };
     let (clock_ms, after) = clock(rest).ok_or_else(|| error(FORMS))?;
-    let Some(clock_ms) = clock_ms else {
-        return Err(error("a second from 00 to 59 (Unix time has no leap seconds)"));
-    };
+    let clock_ms = clock_ms.ok_or_else(|| error("a second from 00 to 59 (Unix time has no leap seconds)"))?;
     let shown = |day: i64| day * DAY_MS.cast_signed() + clock_ms.cast_signed();
     match (day, after) {
-        (Some(Ok(day)), "") => Ok(TypedTime::Clock(shown(day))),
-        (Some(Ok(day)), _) => {
-            let minutes = match after {
-                "Z" | "z" | " UTC" | " GMT" => 0,
-                _ => offset(after.strip_prefix(' ').unwrap_or(after)).ok_or_else(|| error(FORMS))?,
-            };
-            let ms = u64::try_from(shown(day) - i64::from(minutes) * 60_000);
+        (Some(TypedTime::Day(day)), "") => Ok(TypedTime::Clock(shown(day))),
+        (Some(TypedTime::Day(day)), _) => {
+            let offset = offset(after.strip_prefix(' ').unwrap_or(after)).ok_or_else(|| error(FORMS))?;
+            let ms = u64::try_from(shown(day) - i64::from(offset) * 60_000);
             ms.map(TypedTime::At).map_err(|_| error("a time in 1970 or later"))
         }
-        (Some(Err(days)), "") => Ok(TypedTime::ClockBefore(days, clock_ms)),
+        (Some(TypedTime::DayBefore(days)), "") => Ok(TypedTime::ClockBefore(days, clock_ms)),
         (None, "") => Ok(TypedTime::ClockBefore(0, clock_ms)),
         _ => Err(error(FORMS)),
     }
@@ -119,25 +109,21 @@ pub fn parse(text: &str, now_ms: u64) -> Result<TypedTime, String> {
 /// ```
 pub fn offset(text: &str) -> Option<i32> {
     let named = ["UTC", "GMT", "utc", "gmt"].iter().find_map(|name| text.strip_prefix(name));
-    let signed = match (named, text) {
-        (Some(""), _) | (_, "Z" | "z") => return Some(0),
-        (Some(signed), _) => signed,
-        (None, _) => text,
+    let signed = named.unwrap_or(text);
+    if matches!((named, text), (Some(""), _) | (_, "Z" | "z")) {
+        return Some(0);
+    }
+    let sign = match signed.as_bytes().first()? {
+        b'+' => 1,
+        b'-' => -1,
+        _ => return None,
     };
-    let digits = signed.get(1..)?;
-    let is_short = named.is_some() && ["0", "0:00"].iter().any(|shape| has_shape(digits, shape));
-    if !is_short && !["00", "0000", "00:00"].iter().any(|shape| has_shape(digits, shape)) {
-        return None;
-    }
-    let (hours, minutes) = digits.split_once(':').unwrap_or_else(|| digits.split_at(digits.len().min(2)));
-    let number = |digits: &str| if digits.is_empty() { Some(0) } else { digits.parse::<i32>().ok() };
-    let (hours, minutes) = (number(hours)?, number(minutes)?);
-    let total = Some(hours * 60 + minutes).filter(|_| hours < 24 && minutes < 60)?;
-    match signed.as_bytes()[0] {
-        b'+' => Some(total),
-        b'-' => Some(-total),
-        _ => None,
-    }
+    let digits = &signed[1..];
+    let shapes = if named.is_some() { &["00", "0000", "00:00", "0", "0:00"][..] } else { &["00", "0000", "00:00"] };
+    let number: i32 =
+        digits.replace(':', "").parse().ok().filter(|_| shapes.iter().any(|shape| has_shape(digits, shape)))?;
+    let (hours, minutes) = if digits.len() > 2 { (number / 100, number % 100) } else { (number, 0) };
+    (hours < 24 && minutes < 60).then_some(sign * (hours * 60 + minutes))
 }
 
 /// Reads `1h`, `90m` and `2d12h`, in milliseconds. Days have 24 hours.
@@ -145,48 +131,41 @@ fn duration(text: &str) -> Option<u64> {
     let units = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", DAY_MS), ("w", 7 * DAY_MS)];
     let (mut rest, mut total) = (text, 0_u64);
     while !rest.is_empty() {
-        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-        let count: u64 = rest[..digits].parse().ok()?;
-        let unit_len = rest[digits..].bytes().take_while(u8::is_ascii_alphabetic).count();
-        let unit = &rest[digits..digits + unit_len];
+        let (count, unit) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit())?);
+        let (unit, after) = unit.split_at(unit.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(unit.len()));
         let (_, ms) = units.iter().find(|(name, _)| *name == unit)?;
-        total = total.checked_add(count.checked_mul(*ms)?)?;
-        rest = &rest[digits + unit_len..];
+        total = total.checked_add(count.parse::<u64>().ok()?.checked_mul(*ms)?)?;
+        rest = after;
     }
     (!text.is_empty()).then_some(total)
 }
 
 /// Reads `14:00`, `14:00:05` and `14:00:05.123`. Returns the milliseconds, or nothing for second 60, and what follows.
 fn clock(text: &str) -> Option<(Option<u64>, &str)> {
-    let number = |at: usize| text[at..at + 2].parse::<u64>().ok();
-    let hour_and_minute = text.get(..5).filter(|start| has_shape(start, "00:00"))?;
-    let (hours, minutes) = (number(0)?, number(3)?);
-    let mut rest = &text[hour_and_minute.len()..];
-    let (mut seconds, mut ms) = (0, 0);
-    if rest.get(..3).is_some_and(|start| has_shape(start, ":00")) {
-        seconds = number(6)?;
-        rest = &rest[3..];
-        let digits = rest.strip_prefix('.').map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
-        if (1..=9).contains(&digits) {
-            ms = rest[1..=digits]
-                .bytes()
-                .chain([b'0'; 3])
-                .take(3)
-                .fold(0, |ms, digit| ms * 10 + u64::from(digit - b'0'));
-            rest = &rest[1 + digits..];
+    let number = |digits: &str| digits.parse::<u64>().ok();
+    let (start, mut rest) = strip_shape(text, "00:00")?;
+    let (hours, minutes, mut seconds, mut ms) = (number(&start[..2])?, number(&start[3..])?, 0, 0);
+    if let Some((start, after)) = strip_shape(rest, ":00") {
+        (seconds, rest) = (number(&start[1..])?, after);
+        let len = rest.strip_prefix('.').map_or(0, |rest| rest.bytes().take_while(u8::is_ascii_digit).count());
+        if (1..=9).contains(&len) {
+            ms = number(&format!("{:0<3}", &rest[1..=len])[..3])?;
+            rest = &rest[1 + len..];
         }
     }
-    if hours > 23 || minutes > 59 || seconds > 60 {
-        return None;
-    }
     let total = ((hours * 60 + minutes) * 60 + seconds) * 1_000 + ms;
-    Some((Some(total).filter(|_| seconds < 60), rest))
+    (hours < 24 && minutes < 60 && seconds <= 60).then_some((Some(total).filter(|_| seconds < 60), rest))
 }
 
 /// Returns the number of a day since 1970-01-01, if there is such a day.
 fn day_of(date: &str) -> Option<i64> {
     let number = |from: usize, to: usize| date[from..to].parse::<u64>().ok();
     days_of(number(0, 4)?, number(5, 7)?, number(8, 10)?)
+}
+
+/// Splits a text after a shape.
+fn strip_shape<'a>(text: &'a str, shape: &str) -> Option<(&'a str, &'a str)> {
+    text.split_at_checked(shape.len()).filter(|(start, _)| has_shape(start, shape))
 }
 
 /// Returns whether a text has a shape, in which 0 stands for any digit.

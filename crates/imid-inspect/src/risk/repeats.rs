@@ -40,38 +40,33 @@ pub(super) const MODES: [Mode; 6] =
     [Mode::AnyHost, Mode::ByName, Mode::Uuid7, Mode::ByShard, Mode::RoomLock, Mode::Lease];
 
 impl Mode {
+    /// The names for programs and for people, and what must hold so that no ID repeats.
+    const fn words(self) -> (&'static str, &'static str, Option<&'static str>) {
+        match self {
+            Self::AnyHost => ("any", "any host", None),
+            Self::ByName => ("name", "by session name", None),
+            Self::ByShard => ("shard", "by session.shard", Some("while one process at a time owns a shard")),
+            Self::RoomLock => {
+                ("lock", "under a room lock", Some("while each ID follows the last one of its locked room"))
+            }
+            Self::Lease => ("lease", "imid-lease", Some("while the store keeps what it acknowledges")),
+            Self::Uuid7 => ("uuidv7", "UUIDv7 instead", None),
+        }
+    }
+
     /// Returns the name, for programs.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::AnyHost => "any",
-            Self::ByName => "name",
-            Self::ByShard => "shard",
-            Self::RoomLock => "lock",
-            Self::Lease => "lease",
-            Self::Uuid7 => "uuidv7",
-        }
+        self.words().0
     }
 
     /// Returns the name, for people.
     pub const fn title(self) -> &'static str {
-        match self {
-            Self::AnyHost => "any host",
-            Self::ByName => "by session name",
-            Self::ByShard => "by session.shard",
-            Self::RoomLock => "under a room lock",
-            Self::Lease => "imid-lease",
-            Self::Uuid7 => "UUIDv7 instead",
-        }
+        self.words().1
     }
 
     /// Returns what must hold so that no ID repeats, or `None` if IDs can repeat on several hosts.
     pub const fn condition(self) -> Option<&'static str> {
-        match self {
-            Self::AnyHost | Self::ByName | Self::Uuid7 => None,
-            Self::ByShard => Some("while one process at a time owns a shard"),
-            Self::RoomLock => Some("while each ID follows the last one of its locked room"),
-            Self::Lease => Some("while the store keeps what it acknowledges"),
-        }
+        self.words().2
     }
 }
 

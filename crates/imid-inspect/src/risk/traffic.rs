@@ -16,33 +16,17 @@ pub struct Sessions {
 /// Rates that no traffic can have.
 #[derive(Clone, Copy, PartialEq, Debug, Error)]
 pub enum SessionsError {
-    /// More busy sessions than sessions.
-    #[error("expected at most {sessions} sessions, found {listed}")]
-    Sessions {
-        /// Number of sessions.
-        sessions: f64,
-        /// Number of busy sessions.
-        listed: usize,
-    },
-    /// The busy sessions have more messages than there are.
-    #[error("expected at most the {rate} messages per second of all sessions, found {listed}")]
-    Listed {
-        /// Messages of all sessions.
-        rate: f64,
-        /// Messages of the busy sessions.
-        listed: f64,
-    },
-    /// The other sessions would have to be busier than the listed ones.
+    /// More busy sessions than sessions: the number of sessions, and of busy ones.
+    #[error("expected at most {0} sessions, found {1}")]
+    Sessions(f64, usize),
+    /// The busy sessions have more messages than there are: those of all sessions, and of the busy ones.
+    #[error("expected at most the {0} messages per second of all sessions, found {1}")]
+    Listed(f64, f64),
+    /// The other sessions would have to be busier than the listed ones: the messages of all sessions, and what they can have.
     #[error(
-        "expected rates that leave no other session busier than the listed ones, found {most} of {rate} messages per second in \
-         all sessions"
+        "expected rates that leave no other session busier than the listed ones, found {1} of {0} messages per second in all sessions"
     )]
-    Others {
-        /// Messages of all sessions.
-        rate: f64,
-        /// What all sessions can have.
-        most: f64,
-    },
+    Others(f64, f64),
 }
 
 impl Sessions {
@@ -57,16 +41,16 @@ impl Sessions {
         let ranks = busiest.len() as f64;
         let listed: f64 = busiest.iter().sum();
         if ranks > count {
-            return Err(SessionsError::Sessions { sessions: count, listed: busiest.len() });
+            return Err(SessionsError::Sessions(count, busiest.len()));
         }
         // The sum of rates that a person has typed need not be exact.
         if listed > rate * (1.0 + 1e-9) {
-            return Err(SessionsError::Listed { rate, listed });
+            return Err(SessionsError::Listed(rate, listed));
         }
         let limit = busiest.iter().copied().fold(f64::INFINITY, f64::min);
         let most = listed + if count > ranks { (count - ranks) * limit } else { 0.0 };
         if most < rate * (1.0 - 1e-9) {
-            return Err(SessionsError::Others { rate, most });
+            return Err(SessionsError::Others(rate, most));
         }
         // With `full` sessions at the limit, the one of rank k after them has `share(full) * k^-zipf`.
         let share = |full: f64| {
