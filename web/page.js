@@ -66,7 +66,7 @@ let shown = 0;
  * @param {...(Node | string | null)} children
  */
 function make(tag, attributes = {}, ...children) {
-  const svg = ["svg", "path", "line", "circle", "text", "title", "g"].includes(tag);
+  const svg = ["svg", "path", "title"].includes(tag);
   const made = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") made.addEventListener(name, value);
@@ -119,7 +119,9 @@ let wanted = [];
 /** RongCloud hashes the user whom a private message is addressed to. @param {Id} id */
 const isHalf = (id) => id.scheme.startsWith("rongcloud") && input("peer").value !== "";
 /** @param {Id} id */
-const isWanted = (id) => wanted.some(([scheme, hash]) => scheme === id.scheme && hash === id.hash) && (!isHalf(id) || id.type === "private");
+const isWanted = (id) => wanted.some(([scheme, hash]) => scheme === id.scheme && hash === id.hash) && (input("peer").value === "" || id.type === "private");
+/** A group and a channel of one name have one hash, so a match is of the name. */
+const wantedWords = () => (input("peer").value ? "these users" : "this name");
 
 /** Reads a field with a zone, and marks it if there is no such zone. @param {string} id */
 function zoneIn(id) {
@@ -176,10 +178,11 @@ function showIds() {
   showOpen();
   const count = ids.length.toLocaleString("en");
   const mine = ids.filter(isWanted).length.toLocaleString("en");
-  const rooms = roomLetters.size ? `, of ${roomLetters.size.toLocaleString("en")} room${roomLetters.size === 1 ? "" : "s"}` : "";
+  const different = new Set(ids.map((id) => `${id.scheme} ${id.key}`)).size;
+  const rooms = (different < ids.length ? `, ${different.toLocaleString("en")} different` : "") + (roomLetters.size ? `, of ${roomLetters.size.toLocaleString("en")} room${roomLetters.size === 1 ? "" : "s"}` : "");
   const say = !text.trim() ? "" : isOne && ids.length > 1 ? `${count} systems could have made this ID. The likeliest is first.`
     : ids.length === 1 ? "1 ID." : ids.length ? `${count} IDs${rooms}.` : isBroken ? "" : "No ID in this text.";
-  const ofRoom = room && ids.length ? ` ${mine} can be of this room; 1 in ${ids.some(isHalf) ? 2 : 4} million matches by chance.` : "";
+  const ofRoom = room && ids.length ? ` ${mine} can be of ${wantedWords()}; 1 in ${ids.some(isHalf) ? 2 : 4} million matches by chance.` : "";
   const ignored = [zoneProblem("zone"), typeof near === "string" ? near : null].filter((problem) => problem).map((problem) => ` Not used: ${problem}.`);
   $("status").textContent = say + ofRoom + ignored.join("");
   $("ids").dataset.milliseconds = (performance.now() - started).toFixed(1);
@@ -213,7 +216,7 @@ function showCounts() {
     const all = [...counts].sort(byCount ? (a, b) => b[1] - a[1] : (a, b) => (a[0] < b[0] ? -1 : 1));
     const rows = all.slice(0, 24).map(([name, count]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", { class: "number" }, count.toLocaleString("en"))));
     const rest = all.length > 24 ? make("p", { class: "note" }, `and ${(all.length - 24).toLocaleString("en")} more`) : null;
-    return make("div", {}, make("h3", {}, title), make("table", {}, make("tbody", {}, ...rows)), rest);
+    return make("div", { tabindex: "0" }, make("h3", {}, title), make("table", {}, make("tbody", {}, ...rows)), rest);
   };
   box.replaceChildren(table(`By ${unit}, ${zone}`, (id) => iso(id.ms, zone).slice(0, length) + (unit === "hour" ? ":00" : ""), false),
     table("By type", (id) => id.type || id.scheme, true), table("By room", (id) => letterOf(id) || "no room", true));
@@ -238,13 +241,13 @@ function showMore() {
 function row(id, index, zone, now) {
   const button = make("button", { class: "id", click: () => choose(index) }, id.text);
   const cells = [
-    make("th", { scope: "row" }, button, copyButton(id.text, id.text, "one"), id.scheme === "standard" ? "" : ` ${id.scheme}`, id.form === "text" ? "" : ` (${id.form})`),
+    make("th", { scope: "row" }, button, copyButton(id.text, id.text, "one"), make("small", {}, id.scheme === "standard" ? "" : ` ${id.scheme}`), make("small", {}, id.form === "text" ? "" : ` (${id.form})`)),
     make("td", { class: "when", "data-label": "UTC" }, iso(id.ms, "UTC")),
     make("td", { class: "when", "data-label": "My zone" }, iso(id.ms, myZone())),
     zone === null ? null : make("td", { class: "when", "data-label": zone }, iso(id.ms, zone)),
-    make("td", { "data-label": "Age" }, ago(id.ms, now)),
+    make("td", { "data-label": "Age" }, ago(id.ms, now, 1)),
     make("td", { "data-label": "Type" }, id.type),
-    make("td", { "data-label": "Room" }, letterOf(id), isWanted(id) ? make("strong", {}, " ✓ this room") : ""),
+    make("td", { "data-label": "Room" }, letterOf(id), isWanted(id) ? make("strong", {}, ` ✓ ${wantedWords()}`) : ""),
   ];
   return make("tr", { "aria-current": index === chosen && "true" }, ...cells);
 }
@@ -296,14 +299,14 @@ function showLine() {
   const box = $("line");
   box.hidden = isOne || ids.length < 2;
   if (box.hidden) return;
-  const sorted = ids.slice(0, ROWS).sort((a, b) => a.ms - b.ms || (a.key < b.key ? -1 : 1));
+  const sorted = [...ids].sort((a, b) => a.ms - b.ms || (a.key < b.key ? -1 : 1));
   const [first, last] = [sorted[0], sorted[sorted.length - 1]];
   const width = Math.max(1, last.ms - first.ms);
+  const each = Math.ceil(sorted.length / ROWS);
   const x = (/** @type {number} */ ms) => String(20 + (960 * (ms - first.ms)) / width);
-  const picture = make("svg", { viewBox: "0 0 1000 50", role: "img", "aria-label": "IDs in the order of their times" },
-    make("line", { class: "axis", x1: "20", x2: "980", y1: "25", y2: "25" }),
-    ...sorted.map((id) => make("circle", { class: isWanted(id) ? "open" : "dot", cx: x(id.ms), cy: "25", r: "5" }, make("title", {}, `${id.text} ${iso(id.ms, "UTC")} ${letterOf(id)}`))));
-  const ofRooms = new Set(ids.map(roomOf).filter((room) => room !== null)).size;
+  const picture = make("svg", { viewBox: "0 0 1000 50", preserveAspectRatio: "none", role: "img", "aria-label": "IDs in the order of their times" }, make("path", { class: "axis", d: "M20 25H980" }),
+    ...sorted.filter((_, index) => index % each === 0).map((id) => make("path", { class: isWanted(id) ? "dot open" : "dot", d: `M${x(id.ms)} 25h.01` }, make("title", {}, `${id.text} ${iso(id.ms, "UTC")} ${letterOf(id)}`))));
+  const ofRooms = roomLetters.size;
   const isOneSystem = new Set(sorted.map((id) => id.scheme)).size === 1;
   const [isTwo, isOneMs] = [sorted.length === 2, first.ms === last.ms];
   const isEqual = sorted.every((id) => id.key === first.key && id.scheme === first.scheme);
@@ -314,7 +317,7 @@ function showLine() {
     : `${first.text} came first, ${span(last.ms - first.ms)} before ${last.text}: `;
   const rooms = isEqual ? "one message that arrived more than once, or a duplicate." : ofRooms === 0 ? "such IDs do not tell their room." : isTwo && !isOneSystem ? "different systems, whose rooms cannot be compared."
     : ofRooms === 1 ? "the same room, as far as an ID can tell." : isTwo ? "not the same room." : `${ofRooms.toLocaleString("en")} rooms.`;
-  const cut = ids.length > ROWS ? ` The first ${ROWS} in the text.` : "";
+  const cut = each > 1 ? ` There is a dot for one ID in ${each}.` : "";
   box.replaceChildren(make("h3", {}, "In order"), make("p", {}, which + rooms + cut), picture);
 }
 
@@ -344,16 +347,16 @@ function showOpen() {
   const opened = ask("open", id.scheme, id.key);
   const zone = zoneIn("zone");
   const now = Date.now();
-  const zones = [["UTC", "UTC"], [`My zone, ${myZone()}`, myZone()], ...(zone ? [[zone, zone]] : [])];
-  const facts = make("dl", {}, ...zones.flatMap(([label, of]) => [make("dt", {}, label), make("dd", {}, withCopy(iso(id.ms, of, true), `the time, ${label}`))]),
+  const zones = [...new Set(["UTC", myZone(), ...(zone ? [zone] : [])])];
+  const facts = make("dl", {}, ...zones.flatMap((of) => [make("dt", {}, of), make("dd", {}, withCopy(iso(id.ms, of, true), `the time, ${of}`))]),
     make("dt", {}, "Age"), make("dd", {}, ago(id.ms, now)),
     make("dt", {}, "Read as"), make("dd", {}, `${id.form} of ${id.scheme}`),
-    make("dt", {}, "Last day of this layout"), make("dd", {}, iso(opened.lastMs, "UTC").slice(0, 10)));
+    make("dt", {}, "Layout ends"), make("dd", {}, iso(opened.lastMs, "UTC").slice(0, 10)));
   const bits = make("div", { class: "bits" }, ...opened.fields.map((field, index) =>
     make("div", { class: `f${index % 4}` }, make("code", {}, field.bits), make("small", {}, `${field.name}, ${field.bits.length} bits: ${field.value}${field.says ? ` ${field.says}` : ""}`))));
   const answer = [shortTime(id.ms), ago(id.ms, now, 1), ...(id.scheme === "standard" ? [] : [id.scheme]), ...(id.hash === null ? [] : [id.type, `room #${id.hash}`])].join(" · ");
-  const isOfRoom = isHalf(id) ? "It can be a private message to one of these users; RongCloud does not hash the sender" : "It can be of this room";
-  const ofRoom = wanted.some(([scheme]) => scheme === id.scheme) ? make("p", {}, make("strong", {}, isWanted(id) ? isOfRoom : "It is not of this room"), isWanted(id) ? ` (1 in ${isHalf(id) ? 2 : 4} million matches by chance).` : ": the hash is another one.") : "";
+  const isOf = isHalf(id) ? "It can be a private message to one of these users; RongCloud does not hash the sender" : `It can be of ${wantedWords()}, as ${id.type}`;
+  const ofRoom = wanted.some(([scheme]) => scheme === id.scheme) ? make("p", {}, make("strong", {}, isWanted(id) ? isOf : `It is not of ${wantedWords()}`), isWanted(id) ? ` (1 in ${isHalf(id) ? 2 : 4} million matches by chance).` : ".") : "";
   // The text of a Snowflake is its integer.
   const forms = opened.forms.filter(([name, value]) => name !== "int" || value !== opened.text);
   const base64 = opened.spellings.find(([form]) => form === "base64");
@@ -363,7 +366,7 @@ function showOpen() {
     id.scheme === "standard" || isOne ? "" : make("p", {}, make("button", { click: () => fill(source.slice(...id.at)) }, "What else can it be?")),
     make("details", {}, make("summary", {}, "Its bits"), bits),
     make("h3", {}, "Its forms"), make("div", { class: "forms" }, ...forms.flatMap(([name, value]) => [make("small", {}, name), copyable(value, name)])),
-    make("h3", {}, "Find it in files"), copyable(`rg '${pattern(opened.spellings)}'`, "the command"),
+    make("details", {}, make("summary", {}, "Find it in files"), copyable(`rg '${pattern(opened.spellings)}'`, "the command")),
   ];
   if (id.scheme === "standard") {
     const zoneOf = () => (chosenOf.Time === "my day" ? zone ?? myZone() : "UTC");
@@ -438,8 +441,9 @@ function howOften(perYear) {
 /** Reads a field with a number, or returns what is wrong. Nothing is 0. @param {string} id @param {number} least @param {number} most */
 function numberIn(id, least, most) {
   const field = input(id);
-  const short = { k: "e3", K: "e3", M: "e6", G: "e9" };
-  const value = Number(field.value.replace(/[,_\s]/g, "").replace(/[kKMG]$/, (unit) => short[/** @type {"k"} */ (unit)]));
+  /** @type {string | null} */
+  const digits = ask("number", field.value);
+  const value = digits === null && field.value.trim() ? NaN : Number(digits);
   const fits = value >= least && value <= most;
   field.setAttribute("aria-invalid", String(!fits));
   return fits ? value : `${id}: expected a number from ${least} to ${most.toLocaleString("en")}, found ${JSON.stringify(field.value)}`;
@@ -463,7 +467,6 @@ function askRisk(values) {
 
 function showRisk() {
   const box = $("answer");
-  $("plot").replaceChildren();
   const values = [numberIn("hosts", 1, 65_536), numberIn("rate", 1e-9, 1e12), numberIn("rooms", 1, 1e12), numberIn("zipf", 0, 10), numberIn("busiest", 0, 1e12)];
   const wrong = values.find((value) => typeof value === "string");
   if (typeof wrong === "string") return box.replaceChildren(make("p", { class: "bad" }, wrong));
@@ -477,32 +480,8 @@ function showRisk() {
   const heads = ["Which host mints", "An ID repeats", "Per year", "Once per year at"];
   box.replaceChildren(
     make("table", {}, make("thead", {}, make("tr", {}, ...heads.map((name, index) => make("th", { scope: "col", class: index > 1 && "number" }, name)))), make("tbody", {}, ...rows)),
-    make("p", {}, make("strong", {}, answer.advice)));
-  showPlot(/** @type {number[]} */ (values), answer.modes);
-}
-
-/** Draws duplicates per year over messages per second, both as powers of ten. @param {number[]} values @param {Mode[]} modes */
-function showPlot(values, modes) {
-  const [left, top, width, height] = [60, 20, 820, 300];
-  const powers = Array.from({ length: 29 }, (_, index) => index / 4);
-  const answers = powers.map((power) => askRisk([values[0], 10 ** power, values[2], values[3], 0]));
-  const x = (/** @type {number} */ power) => left + (width * power) / 7;
-  const y = (/** @type {number} */ perYear) => top + (height * (9 - Math.log10(perYear))) / 12;
-  const lines = modes.filter((mode) => !mode.condition).map((mode, index) => {
-    const points = answers.map((answer, at) => [powers[at], typeof answer === "string" ? 0 : answer.modes.find((one) => one.mode === mode.mode)?.perYear ?? 0])
-      .filter(([, perYear]) => perYear >= 1e-3 && perYear <= 1e9);
-    if (points.length < 2) return null;
-    const [power, perYear] = points[points.length - 1];
-    return make("g", { class: `f${index}` },
-      make("path", { d: `M${points.map(([at, value]) => `${x(at).toFixed(1)} ${y(value).toFixed(1)}`).join("L")}`, fill: "none", stroke: "currentColor", "stroke-width": "2" }),
-      make("text", { x: String(x(power) + 4), y: String(y(perYear) + 4) }, mode.name));
-  });
-  const grid = [1e-3, 1, 1e3, 1e6, 1e9].flatMap((value) => [
-    make("line", { class: "axis", x1: String(left), x2: String(left + width), y1: String(y(value)), y2: String(y(value)) }),
-    make("text", { x: String(left - 6), y: String(y(value) + 4), "text-anchor": "end" }, short(value))]);
-  const ticks = [0, 1, 2, 3, 4, 5, 6, 7].map((power) => make("text", { x: String(x(power)), y: String(top + height + 18), "text-anchor": "middle" }, (10 ** power).toLocaleString("en")));
-  $("plot").append(make("figure", {}, make("svg", { viewBox: "0 0 1000 350", role: "img", "aria-label": "Duplicates per year over messages per second; the table has the numbers" }, ...grid, ...ticks, ...lines),
-    make("figcaption", {}, "Duplicates per year over messages per second of all rooms.")));
+    make("p", {}, make("strong", {}, answer.advice)),
+    make("p", { class: "note" }, "With ten times the messages, in the same proportions, IDs repeat a hundred times as often."));
 }
 
 const VIEWS = { ids: showIds, time: showTime, risk: showRisk };
@@ -533,7 +512,7 @@ function linked() {
   const held = FIELDS.filter((id) => $(view).contains(input(id)) && (id === "text" ? texts[at] : input(id).value) !== DEFAULTS.get(id));
   const isLong = texts[at].length > LINKED;
   for (const id of held) if (id !== "text" || !isLong) parts.set(id, id === "text" ? texts[at] : input(id).value);
-  const names = held.filter((id) => id !== "text" || !isLong).map((id) => (id === "text" ? `the text (${texts[at].length.toLocaleString("en")} characters)` : id));
+  const names = held.filter((id) => id !== "text" || !isLong).map((id) => (id === "text" ? `the text (${texts[at].length.toLocaleString("en")} characters)` : `\u201c${input(id).labels?.[0].firstChild?.textContent?.trim()}\u201d`));
   const tooLong = held.includes("text") && isLong ? ` The text is too long for a link, which holds ${LINKED.toLocaleString("en")} characters.` : "";
   return { parts, says: `Only \u201cCopy link\u201d writes it into a link. A link now holds ${names.length ? names.join(", ") : "nothing that you typed"}.${tooLong}` };
 }

@@ -8,7 +8,7 @@ use imid_inspect::risk::{Forecast, Mode, Sessions, SessionsError};
 use imid_inspect::typed_time::{self, TypedTime};
 use imid_inspect::{
     Broken, BrokenKind, Field, FieldName, Form, Found, Hint, Id, Pasted, Read, ReadForm, STANDARD, Scheme, Spellings,
-    identify,
+    identify, number,
 };
 
 use crate::json::{Object, list, string};
@@ -22,9 +22,10 @@ pub fn answer(question: &str) -> String {
         "room" => room(rest),
         "time" => time(rest),
         "offset" => typed_time::offset(rest.trim()).map_or("null".into(), |minutes| minutes.to_string()),
+        "number" => decimal(rest),
         "bounds" => bounds(rest),
         "risk" => risk(rest),
-        _ => problem("expected a question"),
+        _ => quoted("expected a question"),
     }
 }
 
@@ -36,9 +37,9 @@ fn values<const N: usize>(text: &str) -> [&str; N] {
     std::array::from_fn(|_| values.next().unwrap_or_default())
 }
 
-fn problem(message: &str) -> String {
+fn quoted(text: &str) -> String {
     let mut out = String::new();
-    string(&mut out, message);
+    string(&mut out, text);
     out
 }
 
@@ -172,7 +173,7 @@ fn type_name(id: Id) -> String {
 fn open(question: &str) -> String {
     let [scheme, key] = values(question);
     let scheme = Scheme::all().find(|other| other.name() == scheme);
-    let (Some(scheme), Ok(key)) = (scheme, MessageId::from_hex(key)) else { return problem("expected an ID") };
+    let (Some(scheme), Ok(key)) = (scheme, MessageId::from_hex(key)) else { return quoted("expected an ID") };
     let id = scheme.with_sort_key(key);
     let mut out = String::new();
     let mut object = Object::new(&mut out);
@@ -234,7 +235,7 @@ fn time(question: &str) -> String {
     let [now, text] = values(question);
     let typed = match typed_time::parse(text.trim(), now.parse().unwrap_or_default()) {
         Ok(typed) => typed,
-        Err(message) => return problem(&message),
+        Err(message) => return quoted(&message),
     };
     let (name, value, clock) = match typed {
         TypedTime::At(ms) => ("at", ms.cast_signed(), None),
@@ -254,10 +255,15 @@ fn time(question: &str) -> String {
     out
 }
 
+/// Returns a number as JavaScript reads it, or `null`. People group digits with commas, spaces and underscores.
+fn decimal(text: &str) -> String {
+    number::decimal(&text.replace([',', '_', ' '], "")).map_or("null".into(), |digits| quoted(&digits))
+}
+
 /// Returns the first and the last ID of a range of times, in all forms.
 fn bounds(question: &str) -> String {
     let [from, to] = values(question).map(|ms| ms.parse::<u64>().ok());
-    let (Some(from), Some(to)) = (from, to) else { return problem("expected two times from 1970 on") };
+    let (Some(from), Some(to)) = (from, to) else { return quoted("expected two times from 1970 on") };
     match MessageId::range(from..to) {
         Ok(range) => {
             let mut out = String::new();
@@ -272,25 +278,25 @@ fn bounds(question: &str) -> String {
             });
             out
         }
-        Err(error) => problem(&error.to_string()),
+        Err(error) => quoted(&error.to_string()),
     }
 }
 
 /// Reads a number, written as the integer of its bits: reading and writing decimal fractions would be a tenth of the module.
-fn number(bits: &str) -> f64 {
+fn float(bits: &str) -> f64 {
     f64::from_bits(bits.parse().unwrap_or_default())
 }
 
 /// Returns how often IDs repeat for each way to deploy. Numbers are written as the integers of their bits.
 fn risk(question: &str) -> String {
     let [hosts, rate, rooms, zipf, busiest] = values(question);
-    let [hosts, rate, rooms, zipf, busiest] = [hosts, rate, rooms, zipf, busiest].map(number);
+    let [hosts, rate, rooms, zipf, busiest] = [hosts, rate, rooms, zipf, busiest].map(float);
     let (hosts, busiest) = (hosts as u32, if busiest > 0.0 { vec![busiest] } else { vec![] });
     let sessions = match Sessions::new(rooms.floor(), zipf, &busiest, rate) {
         Ok(sessions) => sessions,
-        Err(SessionsError::Sessions { .. }) => return problem("more busy rooms than rooms"),
-        Err(SessionsError::Listed { .. }) => return problem("the busiest room has more messages than all rooms"),
-        Err(SessionsError::Others { .. }) => return problem("another room would be busier than the busiest one"),
+        Err(SessionsError::Sessions(..)) => return quoted("more busy rooms than rooms"),
+        Err(SessionsError::Listed(..)) => return quoted("the busiest room has more messages than all rooms"),
+        Err(SessionsError::Others(..)) => return quoted("another room would be busier than the busiest one"),
     };
     let forecast = Forecast::new(hosts, sessions);
     let mut out = String::new();

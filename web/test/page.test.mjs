@@ -300,7 +300,7 @@ test("is it of this room", async () => {
   await page.fill("#room", name);
   const row = vectors.ids.find((one) => one.hash === hash);
   await read(page, row ? row.text : ID);
-  assert.match(await page.textContent("#open"), row ? /It can be of this room \(1 in 4 million/ : /It is not of this room/);
+  assert.match(await page.textContent("#open"), row ? /It can be of this name, as [a-z 0-9]+ \(1 in 4 million/ : /It is not of this name/);
   const { a, b, hash: pair } = vectors.pairs[0];
   await page.fill("#room", a);
   await page.fill("#peer", b);
@@ -308,15 +308,32 @@ test("is it of this room", async () => {
   const own = vectors.ids.find((one) => one.hash === pair);
   if (own) {
     await read(page, own.text);
-    assert.match(await page.textContent("#open"), /It can be of this room/);
+    assert.match(await page.textContent("#open"), /It can be of these users, as private/);
   }
   // RongCloud hashes the addressed one of the two: "24" here. The other ID is of a group.
-  for (const [text, a_, b_, expected] of [["BUFE-A62U-32C4-01I2", "24", "other", /It can be a private message to one of these users/], ["BUFE-A62U-32C4-01I2", "other", "24", /to one of these users.*1 in 2 million/], ["BUFE-A62U-32C4-01I2", "other", "25", /It is not of this room/], ["BUFE-A62U-32C4-01I2", "24", "", /It can be of this room \(1 in 4/], ["BUFE-A62U-32CC-01I2", "24", "other", /It is not of this room/]]) {
+  for (const [text, a_, b_, expected] of [["BUFE-A62U-32C4-01I2", "24", "other", /It can be a private message to one of these users/], ["BUFE-A62U-32C4-01I2", "other", "24", /to one of these users.*1 in 2 million/], ["BUFE-A62U-32C4-01I2", "other", "25", /It is not of these users/], ["BUFE-A62U-32C4-01I2", "24", "", /It can be of this name, as private \(1 in 4/], ["BUFE-A62U-32CC-01I2", "24", "other", /It is not of these users/]]) {
     await page.fill("#room", a_);
     await page.fill("#peer", b_);
     await read(page, text);
     assert.match(await page.textContent("#open"), expected, `${text} ${a_} ${b_}`);
   }
+});
+
+test("rooms of two types that share a name are not one room", async () => {
+  const page = await open();
+  const { name, hash } = vectors.names.find((row) => row.name.startsWith("room"));
+  const digits = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
+  const of = (type) => {
+    const value = (BigInt(1_763_665_800_000) << 38n) | (BigInt(type) << 22n) | BigInt(hash);
+    const text = Array.from({ length: 16 }, (_, at) => digits[Number((value >> BigInt(75 - 5 * at)) & 31n)]).join("");
+    return text.replace(/(.{4})(?=.)/g, "$1-");
+  };
+  await page.fill("#room", name);
+  await read(page, `${of(1)} ${of(3)} F3ZC-FDXM-X8SH-T3DE`);
+  assert.deepEqual((await texts(page, "#rows td:last-child")).map((cell) => cell.replace(/^[A-Z]/, "")), [" ✓ this name", " ✓ this name", ""]);
+  assert.match(await status(page), /^3 IDs, of 3 rooms\. 2 can be of this name; 1 in 4 million/);
+  await page.fill("#peer", "someone");
+  await page.waitForFunction(() => /0 can be of these users/.test(document.getElementById("status").textContent));
 });
 
 test("the bounds of a time are those of the vectors, in all forms", async () => {
@@ -334,16 +351,20 @@ test("the bounds of a time are those of the vectors, in all forms", async () => 
   await page.waitForFunction(() => document.getElementById("bounds").textContent.includes("expected a date such as"));
 });
 
-test("the risk of a deployment, with its plot", async () => {
+test("the risk of a deployment, with numbers as the tool reads them", async () => {
   const page = await open("#view=risk&hosts=8&rate=10&rooms=1&zipf=0");
   const table = await page.textContent("#answer");
   assert.match(table, /about once in 1 day 2 hours/); // 26 hours: README
   assert.match(table, /never, while/);
-  assert.equal((await page.$$("#plot path")).length, 1, "one room never shares its hash");
-  await page.fill("#rooms", "10000");
-  await page.waitForFunction(() => document.querySelectorAll("#plot path").length === 2);
-  await page.fill("#hosts", "x");
-  await page.waitForFunction(() => document.getElementById("answer").textContent.includes('hosts: expected a number from 1'));
+  for (const [rate, expected] of [["100k", "1,070 per second"], ["1e5", "1,070 per second"], ["100,000", "1,070 per second"], ["1e-3", "less than once in 10,000 years"]]) {
+    await page.fill("#rate", rate);
+    await page.waitForFunction((text) => document.querySelector("#answer td").textContent === text, expected);
+  }
+  for (const [id, text, expected] of [["hosts", "x", 'hosts: expected a number from 1 to 65,536, found "x"'], ["hosts", "", "hosts: expected"], ["hosts", "0x10", "hosts: expected"], ["rate", "1k k", "rate: expected"]]) {
+    await page.fill(`#${id}`, text);
+    await page.waitForFunction((start) => document.getElementById("answer").textContent.startsWith(start), expected);
+    await page.fill(`#${id}`, "8");
+  }
 });
 
 test("nothing typed is lost: views, Back, reload, a long text; and the link has it only by its button", async () => {
@@ -382,7 +403,7 @@ test("nothing typed is lost: views, Back, reload, a long text; and the link has 
   assert.equal(await page.inputValue("#text"), long);
   // The footer says what a link holds, and the link is that.
   await read(page, `again ${ID}`);
-  await page.waitForFunction(() => /A link now holds the text \(25 characters\), room\.$/.test(document.getElementById("holds").textContent));
+  await page.waitForFunction(() => /A link now holds the text \(25 characters\), “Is it from this room\?”\.$/.test(document.getElementById("holds").textContent));
   await page.click("#copy-link");
   const link = await page.evaluate(() => navigator.clipboard.readText());
   assert.equal(link, `${url}#text=again+${ID}&room=kitchen`);
@@ -416,7 +437,7 @@ test("keys in other fields do not read the text again", async () => {
   const before = await reads();
   await page.type("#zone", "Asia/Tokyo");
   await page.type("#room", "kitchen");
-  await page.waitForFunction(() => document.getElementById("status").textContent.includes("can be of this room"));
+  await page.waitForFunction(() => document.getElementById("status").textContent.includes("can be of this name"));
   assert.equal(await reads(), before);
 });
 
@@ -432,10 +453,12 @@ test("equal IDs are equal, and many have counts beside which one is open", async
   const page = await open();
   await read(page, `${ID} and ${ID.toLowerCase()}`);
   assert.match(await page.textContent("#line"), /^In orderThe same ID, twice: one message that arrived more than once, or a duplicate\./);
+  assert.equal(await status(page), "2 IDs, 1 different, of 1 room.");
   const lines = Array.from({ length: 1_000 }, (_, index) => `sent ${ID.slice(0, 11)}${"23456789ABCDEFGH"[index % 16]}${"23456789"[(index >> 4) % 8]}${ID.slice(13)}`);
   await read(page, lines.join("\n"));
-  const [count, rooms] = /^([\d,]+) IDs, of (\d+) room/.exec(await status(page)).slice(1);
+  const [count, rooms] = /^([\d,]+) IDs, 128 different, of (\d+) room/.exec(await status(page)).slice(1);
   assert.equal(count, "1,000");
+  assert.match(await page.textContent("#line"), / There is a dot for one ID in 5\./);
   assert.ok((await page.textContent("#line")).includes(rooms === "1" ? "the same room" : `${rooms} rooms.`), await page.textContent("#line"));
   assert.deepEqual((await texts(page, "#counts h3")).map((title) => title.split(",")[0]), ["By minute", "By type", "By room"]);
   const total = await page.$$eval("#counts > div:first-child td", (cells) => cells.reduce((sum, cell) => sum + Number(cell.textContent.replace(",", "")), 0));
