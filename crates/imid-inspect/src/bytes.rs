@@ -6,7 +6,8 @@ use imid::MessageId;
 use imid::dialect::DialectId;
 use uuid::Uuid;
 
-use crate::form::ReadForm;
+use crate::find::is_hex;
+use crate::form::{Form, ReadForm};
 use crate::scheme::{Id, Scheme};
 
 /// The bytes that a text shows, and its form.
@@ -61,7 +62,7 @@ impl Shown {
         if LENGTHS.iter().any(|len| hex.len() == 2 * len)
             && let Some(bytes) = hex_bytes(hex)
         {
-            return Some(Self { bytes, form: ReadForm::Exact(crate::Form::Hex) });
+            return Some(Self { bytes, form: ReadForm::Exact(Form::Hex) });
         }
         match BASE64_STANDARD
             .decode(text.replace('-', "+").replace('_', "/"))
@@ -111,8 +112,8 @@ impl Shown {
 }
 
 fn hex_bytes(digits: &str) -> Option<Vec<u8>> {
-    let pairs = digits.as_bytes().chunks(2).map(|pair| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok());
-    digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| pairs.collect()).flatten()
+    let pair = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok();
+    if is_hex(digits.as_bytes()) { digits.as_bytes().chunks(2).map(pair).collect() } else { None }
 }
 
 /// Reads the one line of a dump by `xxd` or `hexdump -C`, with or without the line of its end. The groups of `hexdump` alone have

@@ -265,7 +265,7 @@ fn is_percent(text: &[u8]) -> bool {
     }
 }
 
-fn is_hex(bytes: &[u8]) -> bool {
+pub(crate) fn is_hex(bytes: &[u8]) -> bool {
     bytes.iter().all(u8::is_ascii_hexdigit)
 }
 

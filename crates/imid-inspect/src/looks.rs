@@ -3,6 +3,7 @@
 use core::fmt;
 
 use crate::bytes::Shown;
+use crate::find::is_hex;
 
 /// The kind of a text that has no ID, and what would help.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,7 +26,7 @@ impl Looks {
         let is_in = |open: char, close: char| text.starts_with(open) && text.ends_with(close);
         let words = || text.split_ascii_whitespace().count();
         let digits = text.strip_prefix("\\x").or_else(|| text.strip_prefix("0x")).unwrap_or(text);
-        let is_hex = digits.len() > 16 && digits.len() != 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_hex = digits.len() > 16 && digits.len() != 32 && is_hex(digits.as_bytes());
         if is_in('{', '}') && text.contains(':') || is_in('[', ']') && text.contains('"') {
             Some(Self::Json)
         } else if text.starts_with("http://") || text.starts_with("https://") {

@@ -16,7 +16,7 @@ use crate::scheme::{Id, STANDARD, Scheme};
 
 /// The shortest text that is an ID of another system: 16 digits. Shorter numbers can be Snowflakes as well, but of the first
 /// days after an epoch.
-const SHORTEST: usize = 16;
+pub(crate) const SHORTEST: usize = 16;
 
 /// The longest text that is one ID: bytes as escapes in a dump, with what is around them.
 const LONGEST: usize = 300;

@@ -5,9 +5,9 @@ use core::ops::Range;
 use imid_snowflake::Layout;
 
 use crate::bytes::Shown;
-use crate::find::{Finder, Found, escape_len, one_case};
+use crate::find::{Finder, Found, escape_len, is_hex, one_case};
 use crate::form::{Form, Read, ReadForm};
-use crate::pasted::{Broken, identify};
+use crate::pasted::{Broken, SHORTEST, identify};
 use crate::scheme::{STANDARD, Scheme};
 
 /// What is in a longer text.
@@ -20,9 +20,6 @@ pub struct Scan {
     /// The first word that is not all of an ID.
     pub broken: Option<Broken>,
 }
-
-/// The shortest word that could be an ID: 16 digits.
-const SHORTEST: usize = 16;
 
 /// The longest literal of bytes: 16 escapes with two backslashes and what is around them.
 const LITERAL: usize = 120;
@@ -67,7 +64,7 @@ impl Scan {
                     None => 0,
                 };
             let word = &text[start..from];
-            let is_sql = is_hex(word) && (text[..start].ends_with("x'") || text[..start].ends_with("X'"));
+            let is_sql = is_id_in_hex(word) && (text[..start].ends_with("x'") || text[..start].ends_with("X'"));
             let read = if is_prefixed(word) || is_sql {
                 identify(word, now_ms).into_iter().next().filter(|read| read.id.is_likely(now_ms))
             } else {
@@ -89,13 +86,13 @@ impl Scan {
 }
 
 /// Returns whether a word is the 20 hex digits of an ID, or the 32 of its view.
-fn is_hex(word: &str) -> bool {
-    matches!(word.len(), 20 | 32) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+fn is_id_in_hex(word: &str) -> bool {
+    matches!(word.len(), 20 | 32) && is_hex(word.as_bytes())
 }
 
 /// Returns whether a word is these digits after `0x` or `\x`.
 fn is_prefixed(word: &str) -> bool {
-    ["\\x", "0x", "0X"].iter().any(|prefix| word.strip_prefix(prefix).is_some_and(is_hex))
+    ["\\x", "0x", "0X"].iter().any(|prefix| word.strip_prefix(prefix).is_some_and(is_id_in_hex))
 }
 
 /// Returns whether no look-alike of a letter is beside an ID: the Kelvin sign, `ſ`, `ı` and full-width letters.
@@ -106,22 +103,18 @@ fn stands_alone(text: &str, at: &Range<usize>) -> bool {
 
 /// Reads a word that is called an ID. RongCloud writes its IDs with dashes.
 fn read_named(scheme: Option<Scheme>, word: &str, now_ms: u64) -> Option<Read> {
-    let readings = identify(word, now_ms).into_iter().filter(|read| is_written(read) && read.id.is_likely(now_ms));
-    let fits = |read: &Read| scheme.is_none_or(|scheme| scheme.name() == read.id.scheme_name());
-    readings.into_iter().find(fits).filter(|_| word.len() >= SHORTEST)
+    let fits = |read: &Read| {
+        let is_written = read.id.is_standard() || read.form == ReadForm::Exact(Form::Text);
+        is_written && read.id.is_likely(now_ms) && scheme.is_none_or(|scheme| scheme.name() == read.id.scheme_name())
+    };
+    if word.len() < SHORTEST { None } else { identify(word, now_ms).into_iter().find(fits) }
 }
 
 /// Reads a word that could be an ID. Most numbers of 17 to 19 digits are a Snowflake of some time.
 fn read_likely(word: &str, now_ms: u64) -> Option<Read> {
-    let has_digit = (SHORTEST..=25).contains(&word.len()) && word.bytes().any(|byte| byte.is_ascii_digit());
-    if !has_digit || one_case(word.as_bytes()).is_none() {
-        return None;
-    }
-    read_named(None, word, now_ms)
-}
-
-fn is_written(read: &Read) -> bool {
-    read.id.is_standard() || read.form == ReadForm::Exact(Form::Text)
+    let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
+    let is_likely = word.len() <= 25 && has_digit && one_case(word.as_bytes()).is_some();
+    if is_likely { read_named(None, word, now_ms) } else { None }
 }
 
 /// Reads the bytes that begin here, up to what closes them. Returns their length as well.
@@ -159,25 +152,27 @@ fn name_of(before: &str) -> Option<Option<Scheme>> {
         return Some(Some(Scheme::Snowflake(Layout::NSQ)));
     }
     let lower = key.to_ascii_lowercase();
-    let is_prose = signs.chars().all(|c| c == ' ');
-    let stem = lower.trim_end_matches(|c: char| c.is_ascii_digit());
-    let stem = stem.strip_suffix("ids").or_else(|| stem.strip_suffix("id"));
-    let is_id = stem.is_some_and(|stem| {
-        let id = &key[stem.len()..];
-        let is_whole = stem.is_empty() || stem.ends_with(['_', '-']) || id.starts_with('I');
-        let of = stem.trim_end_matches(['_', '-']);
-        // `order id 2026...` has its name in two words.
-        let of = if of.is_empty() { name_end[..name_end.len() - key.len()].trim_end() } else { of };
-        let of = of.rsplit([' ', ',', '.', '"', '_', '-']).next().unwrap_or(of).to_ascii_lowercase();
-        (is_whole || matches!(of.as_str(), "msg" | "message" | "m"))
-            && !NOT_MESSAGES.split(' ').any(|word| of == word || !is_whole && of.ends_with(word))
-    });
-    // The calls that make bytes, and MongoDB's members for them.
-    let is_call =
-        !is_prose && matches!(lower.as_str(), "decode" | "unhex" | "buffer" | "bindata" | "base64" | "binary");
-    let is_buffer = key == "Buffer" && nearest.ends_with("<Buffer ");
-    let is_named = is_id || is_call || is_buffer || matches!(lower.as_str(), "message" | "msg" | "createfrombase64");
+    let is_named = match lower.as_str() {
+        "message" | "msg" | "createfrombase64" => true,
+        "buffer" if nearest.ends_with("<Buffer ") => true,
+        // The calls that make bytes, and MongoDB's members for them. In prose they are words.
+        "decode" | "unhex" | "buffer" | "bindata" | "base64" | "binary" => signs.chars().any(|c| c != ' '),
+        _ => is_name_of_id(name_end, key, &lower),
+    };
     (is_named && !signs.is_empty()).then_some(None)
+}
+
+/// Returns whether the key at the end of a text is one of an ID that can be that of a message: `id`, `msg_ids`, `parentId`.
+fn is_name_of_id(text: &str, key: &str, lower: &str) -> bool {
+    let stem = lower.trim_end_matches(|c: char| c.is_ascii_digit());
+    let Some(stem) = stem.strip_suffix("ids").or_else(|| stem.strip_suffix("id")) else { return false };
+    let is_whole = stem.is_empty() || stem.ends_with(['_', '-']) || key[stem.len()..].starts_with('I');
+    let of = stem.trim_end_matches(['_', '-']);
+    // `order id 2026...` has its name in two words.
+    let of = if of.is_empty() { text[..text.len() - key.len()].trim_end() } else { of };
+    let of = of.rsplit([' ', ',', '.', '"', '_', '-']).next().unwrap_or(of).to_ascii_lowercase();
+    (is_whole || matches!(of.as_str(), "msg" | "message" | "m"))
+        && !NOT_MESSAGES.split(' ').any(|word| of == word || !is_whole && of.ends_with(word))
 }
 
 /// Returns what the last names of a path name: `/status/1`, `/channels/1/2/3`, `/messages/1`.
