@@ -370,7 +370,7 @@ fn patiently<C: Clock, const N: usize>(ids: &Generator<C, N>, session: SessionTa
 
 /// Returns a generator of imid after a second of overload. Its lead is used up, so its rate is that of the layout.
 fn led<const N: usize>(sessions: usize) -> Generator<SystemClock, N> {
-    let ids = Generator::<SystemClock, N>::striped();
+    let ids = Generator::builder().stripes().build().expect("no lane");
     // Until all are refused one after another: a stripe that has room again while the next one is used up would never wait.
     while (0..sessions).any(|number| ids.generate(session(number)).is_ok()) {}
     ids
@@ -385,7 +385,7 @@ fn sustained(c: &mut Criterion) {
     group.bench_function("imid", |b| b.iter(|| patiently(&ids, session(0))));
     // 64 sessions in turn. The layout has 262 million IDs per second, which a thread cannot mint, so no call is
     // refused.
-    let ids = Generator::<SystemClock, 64>::striped();
+    let ids = Generator::striped();
     let mut turn = (0..64).cycle();
     group.bench_function("imid-64-stripes", |b| b.iter(|| patiently(&ids, session(turn.next().expect("a cycle")))));
     // Refuses a call if the sequence is full. The caller tries again.

@@ -101,7 +101,7 @@ fn paced(c: &mut Criterion, case: &str, pause: &impl Pause) {
     // 64 rooms in turn. Most calls use a stripe that was not used for some milliseconds.
     let rooms: Vec<_> = (0..64).map(|room| SessionTag::new(SessionType::GROUP, &format!("room-{room}"))).collect();
     let mut turn = rooms.iter().cycle();
-    let striped = Generator::<SystemClock, 64>::striped();
+    let striped = Generator::striped();
     each(&mut group, pause, "imid-64-stripes", || {
         let room = *turn.next().expect("a cycle");
         black_box(striped.generate(black_box(room)).expect("no load"));

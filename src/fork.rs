@@ -79,6 +79,8 @@ impl Process {
 /// assert!(OWNER.claim()); // `false` in each child that is forked from now on
 /// assert!(OWNER.is_current());
 /// ```
+// Hidden: only the generators of imid-snowflake need it.
+#[doc(hidden)]
 // Not a `OnceLock`, which another thread may be inside of at a fork.
 #[derive(Debug)]
 pub struct Owner(ProcessWord);

@@ -18,6 +18,19 @@ const ID: &Quantity = &Quantity::new("an ID", "");
 ///
 /// There is no default ID, because a store would keep it like any message's ID. Use an `Option` if an ID can be missing.
 ///
+/// Most programs read IDs in three ways: [`str::parse`] for text, [`from_bytes`](Self::from_bytes) for 10 bytes, and
+/// [`parse_lenient`](Self::parse_lenient) for what a person types. For other forms:
+///
+/// | you have | use |
+/// | --- | --- |
+/// | a constant | [`message_id!`](crate::message_id) |
+/// | text as bytes, which need not be UTF-8 | [`parse_bytes`](Self::parse_bytes) |
+/// | a slice of 10 bytes | [`from_slice`](Self::from_slice), `try_from` |
+/// | 20 hex digits | [`from_hex`](Self::from_hex) |
+/// | an integer | [`from_u128`](Self::from_u128) |
+/// | a UUID view | [`from_uuid_bytes`](Self::from_uuid_bytes), or `from_uuid` with the feature `uuid-1` |
+/// | timestamp, spin and session tag | [`try_from_parts`](Self::try_from_parts) |
+///
 /// ```
 /// use imid::{MessageId, SessionTag, SessionType, IdParts};
 ///

@@ -22,11 +22,10 @@
 //! the order when the clock steps, and returns an error instead of an ID that could be a duplicate.
 //!
 //! ```
-//! use imid::Generator;
-//! use imid::clock::SystemClock;
-//! # use imid::{SessionTag, SessionType};
+//! use imid::{Generator, StripedGenerator};
+//! # use imid::SessionTag;
 //!
-//! static IDS: Generator<SystemClock, 64> = Generator::striped(); // strict order per session, 64 × 4,096 IDs/ms
+//! static IDS: StripedGenerator = Generator::striped(); // strict order per session, 64 × 4,096 IDs/ms
 //! let id = IDS.generate(SessionTag::pair("alice", "bob"))?;
 //! # assert!(id.is_in(SessionTag::pair("bob", "alice")));
 //! # Ok::<(), imid::generator::GenerateError>(())
@@ -139,11 +138,11 @@
 //! | --- | --- |
 //! | no setup | [`generate`] |
 //! | strict order over all sessions, 4,096 IDs/ms | [`Generator::new`] |
-//! | strict order per session, n × 4,096 IDs/ms, threads that do not contend | [`Generator::striped`] |
+//! | strict order per session, 64 × 4,096 IDs/ms, threads that do not contend | [`Generator::striped`] |
 //! | the fastest clock | a [`clock::TickClock`] in the [`builder`](Generator::builder) |
 //! | many IDs of one session in one call | [`batch`](Generator::batch), [`fill`](Generator::fill) |
 //! | several hosts, each message stored in a transaction that has locked its room's row | [`MessageId::after`] the room's last ID |
-//! | replies that sort after their questions across hosts | [`observe`](Generator::observe) |
+//! | replies that sort after their questions, where any host posts in a room by lanes or leases | [`observe`](Generator::observe) |
 //! | several hosts that mint for one session | [`lane`](generator::Builder::lane), or the crate `imid-lease` |
 //! | after a crash, no ID that is already stored | [`floor`](generator::Builder::floor) with the greatest stored ID |
 //! | after a crash, no ID that was ever minted | the crate `imid-lease` |
@@ -243,7 +242,7 @@ pub use id::{IdParts, MessageId};
 pub use session::{SessionHash, SessionTag, SessionType};
 
 #[cfg(target_has_atomic = "64")]
-pub use generator::Generator;
+pub use generator::{Generator, StripedGenerator};
 
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use generator::generate;

@@ -19,6 +19,9 @@ use crate::sync::{AtomicU64, Ordering};
 /// A source of Unix time in milliseconds. Shared by all threads that mint.
 ///
 /// A clock may stand still, jump or step back: the generator keeps its promises regardless.
+///
+/// Your own clock needs [`now_ms`](Self::now_ms) only. The other two are for a clock that reads a copy of its source, as
+/// [`TickClock`] does, or that validates its readings.
 pub trait Clock {
     /// Returns the present time: milliseconds since 1970-01-01T00:00:00Z, below 2⁴².
     ///

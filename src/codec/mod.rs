@@ -66,7 +66,7 @@ use crate::layout::TEXT_LEN;
 impl MessageId {
     /// Reads the text form: 19 characters, upper case, three dashes.
     ///
-    /// To read a literal at compile time, use [`message_id!`](crate::message_id).
+    /// In a constant, use [`message_id!`](crate::message_id).
     ///
     /// # Errors
     /// Any other text. Examples are lower case, a missing dash, the letters I and O, the digits 0 and 1, white space.
@@ -89,10 +89,11 @@ impl MessageId {
         Err(diagnose::strict(&STANDARD, true, text))
     }
 
-    /// Reads the text form, as [`parse`](Self::parse) does, in a constant. At run time `parse` is faster.
+    /// Reads the text form for [`message_id!`](crate::message_id): `parse` cannot be `const`, because it asks the processor for AVX2.
     ///
     /// # Errors
     /// Any other text, as for [`parse`](Self::parse).
+    #[doc(hidden)]
     #[inline]
     pub const fn parse_const(text: &str) -> Result<Self, ParseError> {
         let text = text.as_bytes();
@@ -163,16 +164,19 @@ impl MessageId {
     }
 }
 
-/// Returns the ID of a literal text, read at compile time.
+/// Returns the ID of a text that is a constant, such as a literal. It is read at compile time.
 ///
 /// ```
 /// use imid::{MessageId, message_id};
 ///
 /// const WELCOME: MessageId = message_id!("F3Z9-MB7Y-WCQH-T3DD");
 /// assert_eq!(WELCOME.spin(), 2219);
+///
+/// const TEXT: &str = "2222-2222-2222-2222";
+/// assert_eq!(message_id!(TEXT), MessageId::MIN);
 /// ```
 ///
-/// A literal that is not the text form does not compile:
+/// A constant that is not the text form does not compile:
 ///
 /// ```compile_fail
 /// let id = imid::message_id!("F3Z9-MB7Y-WCQH-T3D0");
@@ -183,7 +187,7 @@ macro_rules! message_id {
         const {
             match $crate::MessageId::parse_const($text) {
                 Ok(id) => id,
-                Err(_) => panic!(concat!("not a message ID: ", $text)),
+                Err(_) => panic!("expected the text form of an ID, such as F3Z9-MB7Y-WCQH-T3DD"),
             }
         }
     };

@@ -26,14 +26,12 @@ pub struct Lane {
 ///
 /// ```
 /// use core::time::Duration;
-/// use imid::Generator;
-/// use imid::clock::SystemClock;
+/// use imid::{Generator, StripedGenerator};
 ///
-/// static IDS: Generator<SystemClock, 64> =
-///     match Generator::builder().max_lead(Duration::from_millis(100)).stripes::<64>().build_static() {
-///         Ok(ids) => ids,
-///         Err(_) => panic!("settings fit"),
-///     };
+/// static IDS: StripedGenerator = match Generator::builder().max_lead(Duration::from_millis(100)).stripes().build_static() {
+///     Ok(ids) => ids,
+///     Err(_) => panic!("settings fit"),
+/// };
 /// ```
 #[derive(Clone, Debug)]
 #[must_use]

@@ -51,7 +51,7 @@ pub(crate) enum GenerateKind {
     #[error("too few IDs are left until the end of time (2109-05-15)")]
     Exhausted,
     #[error("expected a run of at most {max} IDs, found {found}")]
-    RunTooLong { max: u64, found: u64 },
+    RunTooLong { max: usize, found: usize },
 }
 
 impl GenerateError {

@@ -73,6 +73,9 @@ pub struct Generator<C = SystemClock, const STRIPES: usize = 1> {
     clock: C,
 }
 
+/// A generator with 64 stripes: strict order per session, 64 × 4,096 IDs/ms, 8 KiB. See [`Generator::striped`].
+pub type StripedGenerator<C = SystemClock> = Generator<C, 64>;
+
 #[cfg(feature = "std")]
 impl Generator {
     /// Returns a generator with one stripe, the system clock and the default settings. Its IDs are distinct. On several hosts, IDs
@@ -86,21 +89,25 @@ impl Generator {
     /// - a generator per message, request or thread;
     /// - two versions of this crate in one program, each with its own `static`.
     pub const fn new() -> Self {
-        Self::striped()
+        Self::by_system_clock()
+    }
+
+    /// Returns a generator with 64 stripes, the system clock and the default settings. The [builder](Self::builder) has other numbers
+    /// of stripes.
+    ///
+    /// ```
+    /// use imid::{Generator, StripedGenerator};
+    ///
+    /// static IDS: StripedGenerator = Generator::striped();
+    /// ```
+    pub const fn striped() -> StripedGenerator {
+        StripedGenerator::by_system_clock()
     }
 }
 
 #[cfg(feature = "std")]
 impl<const STRIPES: usize> Generator<SystemClock, STRIPES> {
-    /// Returns a generator with n stripes, the system clock and the default settings.
-    ///
-    /// ```
-    /// use imid::Generator;
-    /// use imid::clock::SystemClock;
-    ///
-    /// static IDS: Generator<SystemClock, 64> = Generator::striped();
-    /// ```
-    pub const fn striped() -> Self {
+    const fn by_system_clock() -> Self {
         let builder = Generator::builder().stripes();
         // Without a clock, as on wasm32-unknown-unknown, no call mints, so any seed will do.
         let builder = if seed::CAN_DRAW { builder } else { builder.seed(0) };
@@ -131,8 +138,9 @@ impl<C, const STRIPES: usize> Generator<C, STRIPES> {
 
     /// Returns the longest run that [`batch`](Self::batch) and [`fill`](Self::fill) can grant: the IDs of `max_lead`
     /// milliseconds, less those below the latest start of the spin.
-    pub const fn longest_run(&self) -> u64 {
-        self.core.policy().longest_run()
+    pub const fn longest_run(&self) -> usize {
+        let run = self.core.policy().longest_run();
+        if run < usize::MAX as u64 { run as usize } else { usize::MAX }
     }
 }
 
@@ -186,8 +194,8 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
         if run == 0 {
             return Ok(Batch::new(0, 0, shape, session));
         }
-        if run > self.longest_run() {
-            return Err(GenerateKind::RunTooLong { max: self.longest_run(), found: run }.into());
+        if n > self.longest_run() {
+            return Err(GenerateKind::RunTooLong { max: self.longest_run(), found: n }.into());
         }
         let first = self.core.take(session.session_hash().to_u32(), run, &self.clock)?;
         Ok(Batch::new(first, run, shape, session))
@@ -203,11 +211,26 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
         Ok(())
     }
 
+    /// Returns the state, for monitoring. It costs nothing when an ID is minted; only a refused call increments a counter.
+    pub fn stats(&self) -> Stats {
+        let now = self.clock.refresh().ok();
+        let ahead = |tick: u64| Duration::from_millis(now.map_or(0, |now| tick.saturating_sub(now)));
+        Stats {
+            refused: self.core.refused(),
+            lead: ahead(self.core.last_tick().unwrap_or(0)),
+            behind: ahead(self.core.reached()),
+        }
+    }
+}
+
+/// IDs from elsewhere: new IDs sort after them.
+impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// Makes every later ID, of every session, sort after an ID from a host that you trust, as a hybrid logical clock does. For IDs
     /// that clients send, use [`observe_limited`](Self::observe_limited).
     ///
-    /// A reply then sorts after the message it answers, even if the other host's clock is ahead. For an ID of the past, it costs
-    /// one load. (Kulkarni et al., "Logical Physical Clocks", 2014.)
+    /// A reply then sorts after the message it answers, even if the other host's clock is ahead: call this with the ID of that message,
+    /// where any host posts in a room by [lanes](Builder::lane) or leases. With one process per room, or with [`MessageId::after`], you
+    /// do not need it. For an ID of the past, it costs one load. (Kulkarni et al., "Logical Physical Clocks", 2014.)
     ///
     /// **The generator follows the greatest ID that it observes.** However long it observes, its IDs are at most `max_skew`
     /// and 21 ms ahead of the clock ([table](crate#how-far-ids-can-be-ahead-of-the-clock)). A host that always sends IDs
@@ -270,7 +293,10 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     pub fn raise_floor_ms(&self, timestamp_ms: u64) {
         self.core.raise_floor(timestamp_ms, &self.clock);
     }
+}
 
+/// Bounds and hand-over: for programs that hand out [lanes](Builder::lane), as the crate `imid-lease` does.
+impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// Raises the first millisecond since 1970 that no ID may have. It does nothing if the ceiling is already higher. Without a
     /// ceiling in the [builder](Builder::ceiling_ms), the ceiling is the end of time, which cannot be raised.
     ///
@@ -286,17 +312,6 @@ impl<C: Clock, const STRIPES: usize> Generator<C, STRIPES> {
     /// [`floor_ms`](Builder::floor_ms) of the next generator. `None` if no ID was issued.
     pub fn close(&self) -> Option<u64> {
         self.core.close().map(|last| self.core.policy().shape.tick(last) + 1)
-    }
-
-    /// Returns the state, for monitoring. It costs nothing when an ID is minted; only a refused call increments a counter.
-    pub fn stats(&self) -> Stats {
-        let now = self.clock.refresh().ok();
-        let ahead = |tick: u64| Duration::from_millis(now.map_or(0, |now| tick.saturating_sub(now)));
-        Stats {
-            refused: self.core.refused(),
-            lead: ahead(self.core.last_tick().unwrap_or(0)),
-            behind: ahead(self.core.reached()),
-        }
     }
 }
 

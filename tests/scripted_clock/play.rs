@@ -91,7 +91,7 @@ fn build<C: Clock, const STRIPES: usize>(settings: &Settings, clock: C) -> Gener
 impl<'a, const STRIPES: usize> Play<'a, STRIPES> {
     pub(super) fn new(settings: Settings, clock: &'a ScriptedClock) -> Self {
         let ids = build(&settings, clock);
-        assert_eq!(ids.longest_run(), settings.longest_run());
+        assert_eq!(ids.longest_run() as u64, settings.longest_run());
         let mut play = Self {
             clock,
             ids,

@@ -347,7 +347,7 @@ where
     }
 
     /// Returns the longest run that [`batch`](Self::batch) and [`fill`](Self::fill) can grant.
-    pub fn longest_run(&self) -> u64 {
+    pub fn longest_run(&self) -> usize {
         self.inner.before.generator.longest_run()
     }
 

@@ -129,7 +129,7 @@ fn each_refused_call_counts_once() {
     assert_eq!(ids.stats().refused, 3);
     register.set_down(false);
     ids.wait_until_open(10_000 * MS).unwrap();
-    let too_long = usize::try_from(ids.longest_run()).unwrap() + 1;
+    let too_long = ids.longest_run() + 1;
     ids.batch(room(), too_long).unwrap_err();
     ids.generate_within(room(), 1_000 * MS).unwrap();
     ids.close();
