@@ -290,4 +290,24 @@ mod tests {
         side.publish(&state);
         assert_eq!((handle.changes().count(), handle.state()), (count + 1, state));
     }
+
+    /// The thread of the lease holds the locks at the fork, and the child does not have that thread.
+    #[cfg(unix)]
+    #[test]
+    fn a_forked_child_takes_no_lock() {
+        let (handle, side) = sides();
+        let (state, woken) = (side.state(), lock(&side.0.is_woken));
+        assert!(crate::wait::is_so_in_child(|| {
+            handle.wake();
+            handle.end();
+            let is_forked = handle.wait_until_open(LONG).is_err_and(|error| error.is_forked());
+            is_forked
+                && handle.is_stopped()
+                && handle.stopped().is_some()
+                && !handle.has_lane()
+                && handle.ended() == Some(false)
+        }));
+        drop((state, woken));
+        assert!(!side.is_closing() && !side.take_wake(), "the child ends nothing");
+    }
 }

@@ -154,6 +154,31 @@ impl Drop for Place<'_> {
     }
 }
 
+/// Runs this in a forked child. Returns whether it was true there, within 20 s.
+#[cfg(all(test, unix))]
+#[expect(unsafe_code, reason = "fork is unsafe in a process with threads")]
+pub(crate) fn is_so_in_child(is_so: impl FnOnce() -> bool) -> bool {
+    use nix::sys::signal::{Signal, kill};
+    use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+    use nix::unistd::{ForkResult, fork};
+
+    // SAFETY: the child takes no lock and allocates nothing that another thread may have been inside of, or it never ends and is killed.
+    let ForkResult::Parent { child } = unsafe { fork() }.unwrap() else {
+        let code = i32::from(!is_so());
+        // SAFETY: it runs no handlers of the parent.
+        unsafe { nix::libc::_exit(code) }
+    };
+    for _ in 0..2_000 {
+        match waitpid(child, Some(WaitPidFlag::WNOHANG)).unwrap() {
+            WaitStatus::StillAlive => std::thread::sleep(Duration::from_millis(10)),
+            ended => return ended == WaitStatus::Exited(child, 0),
+        }
+    }
+    kill(child, Signal::SIGKILL).unwrap();
+    waitpid(child, None).unwrap();
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use std::pin::{Pin, pin};
@@ -338,5 +363,25 @@ mod tests {
         assert_eq!(catch(|| panic!("a {number}")), Err::<(), _>("a 7".to_owned()));
         assert_eq!(catch(|| panic!("a word")), Err::<(), _>("a word".to_owned()));
         assert_eq!(catch(|| std::panic::panic_any(7)), Err::<(), _>("no text".to_owned()));
+    }
+
+    /// Another thread holds the lock at the fork, and the child does not have that thread.
+    #[cfg(unix)]
+    #[test]
+    fn a_forked_child_takes_no_lock() {
+        let changes = Changes::new();
+        let look = || changes.is_forked().then_some(7);
+        let (mut polled, mut dropped) = (Box::pin(changes.wait_async(look)), Box::pin(changes.wait_async(look)));
+        for wait in [&mut polled, &mut dropped] {
+            assert!(poll(wait.as_mut(), Waker::noop()).is_pending());
+        }
+        let mut dropped = Some(dropped);
+        let held = changes.waiting();
+        assert!(is_so_in_child(|| {
+            drop(dropped.take());
+            poll(polled.as_mut(), Waker::noop()) == Poll::Ready(7) && changes.wait(MINUTE, look) == Some(7)
+        }));
+        drop(held);
+        assert_eq!(changes.waiting().wakers.len(), 2, "the parent's still wait");
     }
 }
