@@ -8,6 +8,7 @@
 
 mod callgrind;
 
+use std::fmt::{self, Write};
 use std::hint::black_box;
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ const TAG: SessionTag = match SessionTag::from_u32((1 << 26) - 1) {
     Err(_) => unreachable!(),
 };
 
-const CASES: [Case; 4] = [
+const CASES: [Case; 7] = [
     ("generate", |calls| {
         let ids = unlimited().clock(clock()).build().expect("settings that fit");
         repeat(calls, || ids.generate(black_box(TAG)));
@@ -45,7 +46,19 @@ const CASES: [Case; 4] = [
         let mut batch = [MessageId::MIN; BATCH];
         repeat(calls, || ids.fill(black_box(TAG), black_box(&mut batch)));
     }),
+    ("to_hex", |calls| repeat(calls, || black_box(MessageId::MAX).to_hex())),
+    ("{:x}", |calls| print(calls, |text| write!(text, "{:x}", black_box(MessageId::MAX)))),
+    ("{:*>40}", |calls| print(calls, |text| write!(text, "{:*>40}", black_box(MessageId::MAX)))),
 ];
+
+/// Formats an ID into a `String` that has the room.
+fn print(calls: u64, write: impl Fn(&mut String) -> fmt::Result) {
+    let mut text = String::with_capacity(64);
+    repeat(calls, || {
+        text.clear();
+        write(&mut text)
+    });
+}
 
 fn unlimited() -> Builder {
     Generator::builder().max_lead(Duration::MAX)

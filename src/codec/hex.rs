@@ -20,12 +20,12 @@ impl HexText {
     }
 
     fn new(id: MessageId, digits: &[u8; 16]) -> Self {
-        let mut text = ArrayString::new();
-        for byte in id.to_bytes() {
-            text.push(digits[usize::from(byte >> 4)].into());
-            text.push(digits[usize::from(byte & 15)].into());
+        let mut text = [0; HEX_LEN];
+        for (pair, byte) in text.as_chunks_mut().0.iter_mut().zip(id.to_bytes()) {
+            *pair = [digits[usize::from(byte >> 4)], digits[usize::from(byte & 15)]];
         }
-        Self(text)
+        // PANIC: digits are ASCII.
+        Self(ArrayString::from_byte_string(&text).expect("digits are ASCII"))
     }
 
     /// Formats the digits as `{:x}` formats an integer: `#` puts `0x` before them.
