@@ -55,7 +55,8 @@ impl MysqlRegister {
     /// # Errors
     /// The URL is invalid, names no database, or needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
-        Ok(Self(Mysql::parse(url)?))
+        let (options, place, tls) = Mysql::parse(url).map_err(RegisterError::of_url)?;
+        Ok(Self(Remote::new(Mysql { options }, place, tls)))
     }
 }
 
@@ -66,12 +67,7 @@ pub(super) struct Mysql {
 
 impl Mysql {
     /// Reads a URL.
-    fn parse(url: &str) -> Result<Remote<Self>, RegisterError> {
-        let (options, place, tls) = Self::try_parse(url).map_err(RegisterError::of_url)?;
-        Ok(Remote::new(Self { options }, place, tls))
-    }
-
-    fn try_parse(url: &str) -> Result<(Opts, String, Option<Tls>), RegisterError> {
+    fn parse(url: &str) -> Result<(Opts, String, Option<Tls>), RegisterError> {
         let mysql = url.strip_prefix("mariadb://").map(|rest| format!("mysql://{rest}"));
         let mut words = Words::split("MySQL", mysql.as_deref().unwrap_or(url))?;
         check_rest(&words)?;
@@ -271,8 +267,9 @@ impl Server for Mysql {
         Ok((Connection { conn, replication }, promise))
     }
 
+    /// The user, the password, the database or the rights are wrong.
     fn is_permanent(failure: &Failure) -> bool {
-        is_permanent(failure)
+        matches!(failure.downcast_ref(), Some(Error::Server(error)) if REFUSED.contains(&error.code))
     }
 
     async fn promise(conn: &mut Connection) -> Result<Option<Promise>, Failure> {
@@ -331,11 +328,6 @@ impl Server for Mysql {
     async fn now_ms(conn: &mut Connection) -> Result<Option<u64>, Failure> {
         Ok(conn.query_first("SELECT CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS UNSIGNED)").await?)
     }
-}
-
-/// Returns whether the user, the password, the database or the rights are wrong.
-fn is_permanent(failure: &Failure) -> bool {
-    matches!(failure.downcast_ref(), Some(Error::Server(error)) if REFUSED.contains(&error.code))
 }
 
 /// The columns of the table, and how many bytes they hold at least.

@@ -79,7 +79,9 @@ impl PostgresRegister {
     /// # Errors
     /// The URL is invalid, or needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
-        Ok(Self(Postgres::parse(url)?))
+        let (servers, tls) = Postgres::parse(url).map_err(RegisterError::of_url)?;
+        let places: Vec<_> = servers.iter().map(place_of).collect();
+        Ok(Self(Remote::new(Postgres { servers }, format!("PostgreSQL at {}", places.join(",")), tls)))
     }
 }
 
@@ -91,13 +93,7 @@ pub(super) struct Postgres {
 
 impl Postgres {
     /// Reads a URL.
-    fn parse(url: &str) -> Result<Remote<Self>, RegisterError> {
-        let (servers, tls) = Self::try_parse(url).map_err(RegisterError::of_url)?;
-        let places: Vec<_> = servers.iter().map(place_of).collect();
-        Ok(Remote::new(Self { servers }, format!("PostgreSQL at {}", places.join(",")), tls))
-    }
-
-    fn try_parse(url: &str) -> Result<(Vec<Config>, Option<Tls>), RegisterError> {
+    fn parse(url: &str) -> Result<(Vec<Config>, Option<Tls>), RegisterError> {
         let mut words = Words::split("PostgreSQL", url)?;
         // The client also reads `host=db sslmode=require`, which the code below does not see.
         let Some((scheme @ ("postgres" | "postgresql"), rest)) = words.rest.split_once("://") else {
@@ -437,8 +433,17 @@ impl Server for Postgres {
         Ok((client, promise))
     }
 
+    /// The user, the password, the database or the rights are wrong, or a table does not exist.
     fn is_permanent(failure: &Failure) -> bool {
-        is_permanent(failure)
+        let code = failure.downcast_ref::<tokio_postgres::Error>().and_then(tokio_postgres::Error::code);
+        let refused = [
+            SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
+            SqlState::INVALID_PASSWORD,
+            SqlState::INVALID_CATALOG_NAME,
+            SqlState::INSUFFICIENT_PRIVILEGE,
+            SqlState::UNDEFINED_TABLE,
+        ];
+        code.is_some_and(|code| refused.contains(code))
     }
 
     async fn promise(client: &mut Connection) -> Result<Option<Promise>, Failure> {
@@ -501,19 +506,6 @@ impl Server for Postgres {
         let ms: i64 = client.query_typed_one(query, &[]).await?.try_get(0)?;
         Ok(Some(u64::try_from(ms)?))
     }
-}
-
-/// Returns whether the user, the password, the database or the rights are wrong, or a table does not exist.
-fn is_permanent(failure: &Failure) -> bool {
-    let code = failure.downcast_ref::<tokio_postgres::Error>().and_then(tokio_postgres::Error::code);
-    let refused = [
-        SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
-        SqlState::INVALID_PASSWORD,
-        SqlState::INVALID_CATALOG_NAME,
-        SqlState::INSUFFICIENT_PRIVILEGE,
-        SqlState::UNDEFINED_TABLE,
-    ];
-    code.is_some_and(|code| refused.contains(code))
 }
 
 /// Connects to a server.
@@ -617,7 +609,7 @@ mod tests {
 
     #[test]
     fn with_several_hosts_the_one_that_takes_writes_is_meant() {
-        let target = |url: &str| Postgres::try_parse(url).unwrap().0[0].get_target_session_attrs();
+        let target = |url: &str| Postgres::parse(url).unwrap().0[0].get_target_session_attrs();
         assert_eq!(target("postgres://u@standby,primary/chat"), TargetSessionAttrs::ReadWrite);
         assert_eq!(target("postgres://u@h/chat"), TargetSessionAttrs::Any);
     }

@@ -35,24 +35,20 @@ impl RedisRegister {
     /// # Errors
     /// The URL is invalid, or needs the feature `tls`.
     pub fn from_url(url: &str) -> Result<Self, RegisterError> {
-        Ok(Self(RedisServer::parse(url)?))
+        let (info, tls) = RedisServer::parse(url).map_err(RegisterError::of_url)?;
+        let place = format!("Redis at {}", info.addr());
+        Ok(Self(Remote::new(RedisServer { info }, place, tls)))
     }
 }
 
 /// Where a server is, and how to connect to it.
-pub(crate) struct RedisServer {
+pub(super) struct RedisServer {
     info: ConnectionInfo,
 }
 
 impl RedisServer {
     /// Reads a URL.
-    pub(crate) fn parse(url: &str) -> Result<Remote<Self>, RegisterError> {
-        let (info, tls) = Self::try_parse(url).map_err(RegisterError::of_url)?;
-        let place = format!("Redis at {}", info.addr());
-        Ok(Remote::new(Self { info }, place, tls))
-    }
-
-    fn try_parse(url: &str) -> Result<(ConnectionInfo, Option<Tls>), RegisterError> {
+    fn parse(url: &str) -> Result<(ConnectionInfo, Option<Tls>), RegisterError> {
         let mut words = Words::split("Redis", url)?;
         // The client does not check anything after `#insecure`.
         check_rest(&words)?;
