@@ -554,9 +554,15 @@ where
         if self.inner.is_closed.load(Ordering::Relaxed) {
             return self.why_stopped();
         }
+        let is_below_floor = self.inner.last().is_some_and(|granted| {
+            let stats = granted.generator.stats();
+            stats.behind > stats.lead
+        });
         let state = self.lease.state();
-        // The thread was woken, and renews the lease as soon as the attempt before is old enough.
-        let renews_ms = state.view.attempted_at_ms.unwrap_or(0) + MIN_GAP_MS;
+        // The thread was woken, and renews the lease as soon as the attempt before is old enough: but only for IDs that were minted, not
+        // for a floor, which can be as far ahead as a caller likes.
+        let early_ms = state.view.attempted_at_ms.unwrap_or(0) + MIN_GAP_MS;
+        let renews_ms = if is_below_floor { early_ms.max(state.next_ms) } else { early_ms };
         state.why_none().unwrap_or_else(|| LeaseKind::UsedUp { retry_after: until(renews_ms) })
     }
 }

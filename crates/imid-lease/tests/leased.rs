@@ -175,6 +175,23 @@ fn a_space_that_was_created_refuses_no_call() {
     assert!(minted > 100, "{minted}");
 }
 
+/// A floor at the ceiling, as of another owner of the rooms. No early renewal comes for it.
+#[test]
+fn the_hint_of_a_used_up_call_is_the_time_of_the_next_renewal() {
+    let ids = LeasedGenerator::open(FaultyRegister::new(), options().horizon(4_000 * MS)).and_then(opened).unwrap();
+    ids.generate(room()).unwrap();
+    let before = ids.status();
+    ids.raise_floor_ms(before.ceiling_ms.unwrap());
+    let start = Instant::now();
+    let error = ids.generate(room()).unwrap_err();
+    let hint = error.retry_after().unwrap();
+    assert!(error.is_used_up(), "{error}");
+    wait_until("a renewal", || ids.status().renewals > before.renewals);
+    let late = start.elapsed().saturating_sub(hint);
+    assert!(start.elapsed() + 2 * MS >= hint && late < 500 * MS, "{late:?} after {hint:?}");
+    ids.generate(room()).unwrap();
+}
+
 #[test]
 fn a_register_that_went_back_needs_no_restart_and_a_closed_lease_does() {
     let register = FaultyRegister::new();
