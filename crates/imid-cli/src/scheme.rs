@@ -1,6 +1,6 @@
 //! The argument that names a scheme of IDs: a dialect of 80-bit IDs or a Snowflake layout.
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use imid::SessionType;
 use imid::dialect::Dialect;
 use imid_inspect::Scheme;
@@ -13,9 +13,13 @@ pub(crate) struct SchemeArg {
     pub(crate) scheme: Scheme,
 }
 
+/// Layouts that no system mints any more: they are read by name, and not listed.
+const DEAD: [&str; 2] = ["rollback-38-15-10", "nsq-before-2015"];
+
 /// Reads the name of a scheme.
 pub(crate) fn scheme() -> impl TypedValueParser<Value = Scheme> {
-    PossibleValuesParser::new(Scheme::all().map(Scheme::name)).map(|chosen| {
+    let names = Scheme::all().map(|scheme| PossibleValue::new(scheme.name()).hide(DEAD.contains(&scheme.name())));
+    PossibleValuesParser::new(names).map(|chosen| {
         let found = Scheme::all().find(|scheme| scheme.name().eq_ignore_ascii_case(&chosen));
         // PANIC: clap accepts only these names.
         found.expect("a possible value is one of the schemes")

@@ -115,13 +115,14 @@ fn in_whole_text(error: TextError, start: usize, found: Option<char>) -> String 
 }
 
 /// Characters that other programs write instead of a dash, a space or a quotation mark, or that cannot be seen.
-const LOOK_ALIKES: [(char, &str); 14] = [
+const LOOK_ALIKES: [(char, &str); 15] = [
     ('\u{2010}', "hyphen"),
     ('\u{2011}', "non-breaking hyphen"),
     ('\u{2012}', "figure dash"),
     ('\u{2013}', "en dash"),
     ('\u{2014}', "em dash"),
     ('\u{2212}', "minus sign"),
+    ('\u{fe63}', "small hyphen-minus"),
     ('\u{ad}', "soft hyphen"),
     ('\u{a0}', "no-break space"),
     ('\u{200b}', "zero width space"),

@@ -201,11 +201,14 @@ fn readings(text: &str, now_ms: u64) -> Vec<Read> {
 /// The longest text in which broken IDs are searched.
 const LONGEST_BROKEN: usize = 20_000;
 
-/// Returns the first word that is not all of an ID, or the whole text if it is one. In a longer text it has a dash or dots.
+/// Returns the first word that is not all of an ID, or the whole text if it is one. In a longer text it has a dash and more than
+/// one group, because `base-2` is a word, or dots.
 fn broken(text: &str, ids: &[Found], now_ms: u64) -> Option<Broken> {
     let is_in_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '…');
     let text = if text.len() > LONGEST_BROKEN { "" } else { text };
-    let words = text.split(|c| !is_in_word(c)).filter(|word| word.len() > 4 && word.contains(['-', '.', '…']));
+    let has_dots = |word: &str| word.ends_with("..") || word.ends_with('…');
+    let is_long = |word: &&str| has_dots(word) && word.len() > 4 || word.contains('-') && word.len() > 9;
+    let words = text.split(|c| !is_in_word(c)).filter(is_long);
     let place = |word: &str| word.as_ptr().addr() - text.as_ptr().addr();
     // A letter or a dash of another script is a wrong digit.
     let is_wrong = |c: char| matches!(c, '\u{a0}'..'\u{2e80}') && !matches!(c, '\u{2018}'..='\u{201f}' | '…');

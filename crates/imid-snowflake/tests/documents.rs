@@ -26,7 +26,11 @@ fn each_built_in_layout_is_in_the_tables() {
         let widths = format!("| {sign}, {}, {}, {} |", layout.tick_bits(), layout.node_bits(), layout.sequence_bits());
         let found = row("src/layout/mod.rs", &link);
         assert!(found.contains(&widths), "expected {widths} in {found}");
-        if layout.tick().as_nanos() == 1_000_000 && layout.text_form() == TextForm::Decimal {
+        // No system mints the last one.
+        if layout.tick().as_nanos() == 1_000_000
+            && layout.text_form() == TextForm::Decimal
+            && name != "rollback-38-15-10"
+        {
             let found = row("../../docs/MIGRATING.md", &format!("`{name}`"));
             assert!(found.contains(&format!("+ {}`", layout.first_ms())), "expected the epoch of {name} in {found}");
         }

@@ -5,6 +5,7 @@ mod doctor;
 use std::error::Error;
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::time::Duration;
 use std::{env, fs, iter};
 
@@ -25,7 +26,7 @@ use crate::time::{AboveTime, LAST_MS, ZoneArg, parse_duration};
 /// A process leases a lane from a register, which is a database, a server or a file. The register stores who holds each
 /// lane, and up to which time that process may mint: its ceiling. docs/LEASES.md describes lanes.
 #[derive(clap::Args)]
-#[command(after_help = "\
+#[command(before_help = how_to_get_servers(), after_help = "\
 Examples:
   imid lane list --register file:/var/lib/chat/ids
   imid lane list --register file:/var/lib/chat/ids --json
@@ -98,8 +99,7 @@ struct SpaceArgs {
         conflicts_with = "register_file",
         help = help_of_register(),
         long_help = format!(
-            "{}\n\nFor a database or a server, install the tool with its feature: cargo install --path crates/imid-cli \
-             --features postgres,tls-ring.\n\nA URL can contain a password, and other users can see the arguments of a process: \
+            "{}\n\nA URL can contain a password, and other users can see the arguments of a process: \
              pass it in the environment variable `IMID_REGISTER` or in a file instead.",
             help_of_register()
         )
@@ -260,6 +260,17 @@ fn help_of_register() -> String {
     let servers: Vec<_> = STORES.iter().filter(|store| store.is_server()).map(|store| store.name).collect();
     let (last, others) = servers.split_last().expect("there are servers");
     format!("The register: file: and a path, or a URL of {} or {last}", others.join(", "))
+}
+
+/// How to get the clients of the servers, in a tool without any of them.
+fn how_to_get_servers() -> Option<&'static str> {
+    static HOW: LazyLock<String> = LazyLock::new(|| {
+        let features: Vec<_> = STORES.iter().filter_map(|store| store.feature).collect();
+        let install = format!("cargo install --path crates/imid-cli --features {},tls-ring", features.join(","));
+        format!("This tool was installed for registers in files. With all databases and servers:\n  {install}")
+    });
+    let has_servers = STORES.iter().any(|store| store.is_server() && store.is_compiled_in());
+    (!has_servers).then_some(&HOW)
 }
 
 /// Returns the message of the library. If it misses a feature, the message ends with the command that installs the tool with

@@ -213,6 +213,8 @@ impl<V: Visitor> Reader<'_, '_, V> {
 
     /// Reads a line that is an ID.
     fn read_text(&self, line: &[u8]) -> Result<Id, String> {
+        // COPY of PostgreSQL escapes the backslash of a bytea.
+        let line = if line.starts_with(br"\\x") { &line[1..] } else { line };
         self.args.read_id(line).map_err(|problem| {
             let hint = str::from_utf8(line).ok().and_then(json::table_hint);
             hint.map_or(problem.clone(), |hint| format!("{problem} ({hint})"))

@@ -281,3 +281,9 @@ fn input_without_an_id_is_a_problem() {
         assert!(run.out.contains("valid"), "{}", run.out);
     }
 }
+
+#[test]
+fn lines_of_copy_are_bytes_with_an_escaped_backslash() {
+    let run = imid("check", "\\\\x66a8ab1ad0001cfc856b\n\\x66a8ab1ad0001dfc856b\n");
+    assert!(run.status == 0 && run.out.starts_with("lines       2\nvalid       2\n"), "{} {}", run.out, run.err);
+}

@@ -235,7 +235,14 @@ fn check_reads_snowflakes_as_json_numbers_and_strings() {
 fn an_unknown_dialect_is_an_error_that_lists_the_known_ones() {
     let ran = imid("inspect --dialect klingon x", "");
     assert_eq!(ran.status, 2);
-    assert!(ran.err.contains("rongcloud-v1") && ran.err.contains("nsq-before-2015"), "{}", ran.err);
+    assert!(ran.err.contains("rongcloud-v1") && ran.err.contains("nsq"), "{}", ran.err);
+    // Layouts that no system mints are read by name, and not listed.
+    let help = imid("inspect --help", "").ok();
+    for dead in ["rollback-38-15-10", "nsq-before-2015"] {
+        assert!(!ran.err.contains(dead) && !help.contains(dead), "{dead}");
+        let json = imid(&format!("inspect --json --dialect {dead} 09e5a1420fbfffff"), "");
+        assert!(json.out.contains(dead) || json.err.contains("decimal"), "{} {}", json.out, json.err);
+    }
 }
 
 #[test]

@@ -158,7 +158,7 @@ fn each_shell_block_of_the_documents_is_run_by_a_test() {
     let (duckdb, psql): (Vec<_>, Vec<_>) =
         blocks(MIGRATING, "sh").into_iter().partition(|block| block.contains("duckdb"));
     assert!(psql.iter().all(|block| block.contains("psql")));
-    assert_eq!((duckdb.len(), psql.len(), blocks(MIGRATING, "sql").len()), (2, 2, 2));
+    assert_eq!((duckdb.len(), psql.len(), blocks(MIGRATING, "sql").len()), (2, 3, 2));
     // examples/chat_sql/check.py runs it.
     assert_eq!((blocks(README, "sql").len(), blocks(TOOL, "sql").len()), (1, 0));
 }

@@ -315,6 +315,13 @@ fn ids_of_a_file_are_found_in_each_of_their_forms() {
     fs::write(path("none.txt"), "\n").unwrap();
     let error = imid_args(&["grep", "-f", &path("none.txt"), &path("app.log")], "").error(2);
     assert!(error.starts_with("--file: expected an ID, found none in "), "{error}");
+    let many = imid("new -n 10001", "").ok();
+    let noted = imid_args(&["grep", "-c", "-f", "-", &path("app.log")], many.as_str());
+    assert!(
+        noted.err.starts_with("note: these are more than 10000 IDs: their bytes are not found as lists"),
+        "{}",
+        noted.err
+    );
     let error = imid("grep -f -", "").error(2);
     assert_eq!(error, "--file: expected a FILE to search, because the IDs are on standard input");
 }

@@ -291,3 +291,12 @@ fn a_space_is_recovered_and_resized() {
     assert!(error.contains('3'), "{error}");
     assert_eq!(run(&["recover", "--horizon", "30s"]).status, 2);
 }
+
+#[test]
+fn a_tool_without_databases_first_says_how_to_get_them() {
+    let help = imid("lane --help", "").ok();
+    let has_databases =
+        cfg!(any(feature = "etcd", feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"));
+    let first = "This tool was installed for registers in files.";
+    assert_eq!(help.starts_with(first) && help.contains("--features postgres,"), !has_databases, "{help}");
+}

@@ -97,13 +97,16 @@ fn the_recipes_of_the_migration_guide_fill_the_new_column() {
         assert!(run.status.success(), "{script}\n{out}\n{err}");
         out.into_owned()
     };
-    let [rongcloud, snowflake, ..] = blocks(GUIDE, "sh")[..] else { panic!("the guide has two recipes") };
+    let [rongcloud, fill, snowflake, ..] = blocks(GUIDE, "sh")[..] else { panic!("the guide has two recipes") };
+    let [rongcloud, snowflake] = [rongcloud, snowflake].map(|prepare| format!("{prepare}\n{fill}"));
+    let (_, pairs) = GUIDE.split_once("   ```sql\n").unwrap();
+    let pairs = pairs.split("   ```").next().unwrap();
 
     run("psql -qc \"CREATE TABLE message (id text PRIMARY KEY, room text);
          INSERT INTO message VALUES ('BUFE-A62U-32C4-01I2', 'a'), ('5DO1-7OBR-12LJ-ECGG', 'b')\"");
-    let says = run(rongcloud);
+    let says = run(&rongcloud);
     assert!(says.contains("valid       2\ninvalid     0\n"), "{says}");
-    let says = run(rongcloud);
+    let says = run(&rongcloud);
     assert!(says.contains("COPY 0\n"), "a repetition changes nothing: {says}");
     let column = run("psql -Atc 'SELECT id, encode(id80, $$hex$$) FROM message ORDER BY id80'");
     assert_eq!(column, "5DO1-7OBR-12LJ-ECGG|2b7013e17b08ab373210\nBUFE-A62U-32C4-01I2|5f9ee5185e1898400642\n");
@@ -113,15 +116,16 @@ fn the_recipes_of_the_migration_guide_fill_the_new_column() {
          INSERT INTO message SELECT 1169786042799259000 + n * 1500000,
            CASE n % 3 WHEN 0 THEN 'kitchen, \\\"2\\\"' WHEN 1 THEN 'room-42' ELSE 'Küche' END
          FROM generate_series(1, 500) AS n\"");
-    let says = run(snowflake);
+    run("rm new.csv");
+    let says = run(&snowflake);
     assert!(says.contains("valid       500\ninvalid     0\n"), "{says}");
-    assert!(says.contains(" out_of_order \n--------------\n            0\n"), "{says}");
+    assert_eq!(run(&format!("psql -Atc \"{pairs}\"")), "0\n");
     // The fill was interrupted, and the index too: a repetition goes on with the same IDs.
     let all = "psql -Atc 'SELECT id, encode(id80, $$hex$$) FROM message ORDER BY id'";
     let before = run(all);
     run("psql -qc 'UPDATE message SET id80 = NULL WHERE id % 7 = 0' \
          -c 'UPDATE pg_index SET indisvalid = false WHERE indexrelid = $$message_id80$$::regclass'");
-    run(snowflake);
+    run(&snowflake);
     assert_eq!(run(all), before);
     assert_eq!(run("psql -Atc 'SELECT indisvalid FROM pg_index WHERE indexrelid = $$message_id80$$::regclass'"), "t\n");
     let hex = run("psql -Atc \"SELECT encode(id80, 'hex') FROM message WHERE room = 'room-42' ORDER BY id80\"");
@@ -158,16 +162,15 @@ fn the_sql_of_the_migration_guide_agrees_with_the_tool() {
     }
 
     let formulas = formulas();
-    for layout in Layout::ALL.iter().filter_map(|layout| layout.name()).filter(|name| !name.starts_with("nsq")) {
+    for layout in Layout::ALL
+        .iter()
+        .filter_map(|layout| layout.name())
+        .filter(|name| !name.starts_with("nsq") && *name != "rollback-38-15-10")
+    {
         assert!(formulas.iter().any(|(name, _)| *name == layout), "the guide has no formula for {layout}");
     }
     for (layout, formula) in formulas {
-        let ids: &[i64] = match layout {
-            // The time of this layout uses the sign bit since 2026.
-            "rollback-38-15-10" => &[0, 1, 204_697_221_847_986_177, i64::MAX, i64::MIN, -1],
-            _ => &[0, 1, 204_697_221_847_986_177, i64::MAX],
-        };
-        for id in ids {
+        for id in [0, 1, 204_697_221_847_986_177, i64::MAX] {
             let time = run(&format!("psql -Atc 'SELECT {formula} FROM (SELECT ({id})::bigint AS id) AS message'"));
             let expected = format!(
                 "imid inspect --dialect {layout} --json -- {id} | sed 's/.*\"timestamp_ms\":\\([0-9]*\\).*/\\1/'"

@@ -14,7 +14,7 @@ pub(super) struct GivenIds {
 }
 
 /// The most IDs whose bytes are found as lists, escapes and dumps, too: they take 7 KB each. Of more IDs, the words are found.
-const FEW: usize = 10_000;
+pub(super) const FEW: usize = 10_000;
 
 /// Bits of a hash. With 10^5 IDs, about one place in fifty of other text is looked up.
 const HASH_BITS: u32 = 26;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use imid::dialect::Dialect;
 use imid_inspect::{Finder, Id, STANDARD, Scheme, identify};
 
-use self::given::GivenIds;
+use self::given::{FEW, GivenIds};
 use self::search::Search;
 use crate::Out;
 use crate::candidates::read_or_hint;
@@ -107,7 +107,7 @@ struct Filter {
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
-        let (needle, filter) = (self.needle()?, self.filter()?);
+        let (needle, filter) = (self.needle(report)?, self.filter()?);
         let (mut files, mut has_found) = (Vec::new(), false);
         self.check_files()?;
         for path in input::files(&self.files) {
@@ -165,7 +165,7 @@ impl Args {
     }
 
     /// Returns what is searched.
-    fn needle(&self) -> Result<Needle, Stop> {
+    fn needle(&self, report: &Report) -> Result<Needle, Stop> {
         if self.id.is_empty() && self.id_file.is_none() {
             return Ok(Needle::Any(Finder::new(self.scheme, now_ms())));
         }
@@ -203,6 +203,10 @@ impl Args {
                     quote(&path.to_string_lossy())
                 )));
             }
+        }
+        if ids.len() > FEW {
+            let left_out = "their bytes are not found as lists, escapes and dumps, but as text, hex digits, integers, UUIDs and base64";
+            report.note(format_args!("these are more than {FEW} IDs: {left_out}"));
         }
         Ok(Needle::Ids(GivenIds::new(ids)))
     }

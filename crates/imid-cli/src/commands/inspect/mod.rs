@@ -114,7 +114,15 @@ impl Args {
                 zone: self.zone.given.clone().unwrap_or_else(TimeZone::system),
             }),
         };
-        let mut show = Show { session, has_mismatch: false, shown: Vec::new(), numbers: Vec::new(), skipped: None, to };
+        let mut show = Show {
+            session,
+            has_mismatch: false,
+            shown: Vec::new(),
+            numbers: Vec::new(),
+            broken: Vec::new(),
+            skipped: None,
+            to,
+        };
         let shown = self.ids.each(out, |out, place, text| match text {
             Ok(text) => self.show_text(out, report, &mut show, place, text),
             Err(problem) => report.bad_input(place, problem),
@@ -126,10 +134,14 @@ impl Args {
         if (2..=order::MAX_IDS).contains(&show.shown.len()) {
             order::write(out, &show.shown, &self.zone)?;
         }
-        match show.skipped {
-            Some((place, problem)) if show.shown.is_empty() => return Err(Stop::Error(format!("{place}: {problem}"))),
-            _ if !show.numbers.is_empty() => writeln!(out, "\n{}", numbers(&show.numbers))?,
-            _ => {}
+        if show.shown.is_empty()
+            && let Some(problem) = show.broken.first().or(show.skipped.as_ref())
+        {
+            return Err(Stop::Error(problem.clone()));
+        }
+        show.broken.iter().for_each(|problem| report.note(problem));
+        if !show.numbers.is_empty() {
+            writeln!(out, "\n{}", numbers(&show.numbers))?;
         }
         Ok(())
     }
@@ -226,13 +238,21 @@ impl Args {
                 .extend(found.iter().take(order::MAX_IDS).map(|found| text.trim()[found.at.clone()].to_owned()));
         }
         let problem = describe(STANDARD, text, not_pasted);
-        if is_broken || !is_line {
+        if !is_line {
             return report.bad_input(place, problem);
         }
-        show.skipped.get_or_insert((place, problem));
+        let problem = format!("{place}: {problem}");
+        if is_broken && show.broken.len() < MAX_BROKEN {
+            show.broken.push(problem);
+        } else {
+            show.skipped.get_or_insert(problem);
+        }
         Ok(())
     }
 }
+
+/// The most lines with a broken word that are reported.
+const MAX_BROKEN: usize = 10;
 
 /// Shows IDs one by one.
 struct Show {
@@ -242,8 +262,10 @@ struct Show {
     shown: Vec<Id>,
     /// Numbers and words that could be IDs.
     numbers: Vec<String>,
-    /// The first line without an ID, and why it has none.
-    skipped: Option<(Place, String)>,
+    /// The first lines with a word that is not all of an ID.
+    broken: Vec<String>,
+    /// The first other line without an ID, and why it has none.
+    skipped: Option<String>,
     to: To,
 }
 
