@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
@@ -72,10 +72,6 @@ struct Inner<C, const STRIPES: usize> {
     before: LaneGenerator<C, STRIPES>,
     /// The generator of the first lane, if one was granted. Most processes never need another one.
     first: OnceLock<LaneGenerator<C, STRIPES>>,
-    /// Those of the lanes after it. Each chunk has twice the places of the one before.
-    later: [Chunk<C, STRIPES>; 32],
-    /// How many lanes were granted.
-    count: AtomicUsize,
     /// No further generator starts.
     is_closed: AtomicBool,
     /// How many calls were refused.
@@ -90,10 +86,9 @@ struct LaneGenerator<C, const STRIPES: usize> {
     generator: Generator<BelievedClock<C>, STRIPES>,
     /// Set before the generator is closed.
     is_sealed: AtomicBool,
+    /// The generator of the next grant. A lane is lost seldom, so a call walks past few.
+    next: OnceLock<Box<Self>>,
 }
-
-type Place<C, const STRIPES: usize> = OnceLock<Box<LaneGenerator<C, STRIPES>>>;
-type Chunk<C, const STRIPES: usize> = OnceLock<Box<[Place<C, STRIPES>]>>;
 
 impl LeasedGenerator {
     /// Opens a generator for the only process that mints, with its own file as the register. There is nothing to configure.
@@ -179,8 +174,6 @@ where
         let inner = Arc::new(Inner {
             before,
             first: OnceLock::new(),
-            later: [const { OnceLock::new() }; 32],
-            count: AtomicUsize::new(0),
             is_closed: AtomicBool::new(false),
             refused: AtomicU64::new(0),
             clock: clock.clone(),
@@ -581,11 +574,11 @@ impl<C: Clock + Clone, const STRIPES: usize> Inner<C, STRIPES> {
     /// Returns the generator of the last grant.
     #[inline]
     fn last(&self) -> Option<&LaneGenerator<C, STRIPES>> {
-        // ORDERING: pairs with `add`, which has filled the place.
-        match self.count.load(Ordering::Acquire).checked_sub(1)? {
-            0 => self.first.get(),
-            number => self.place(number).get().map(AsRef::as_ref),
+        let mut last = self.first.get()?;
+        while let Some(next) = last.next.get() {
+            last = next;
         }
+        Some(last)
     }
 
     /// Returns whether no generator was granted after this one.
@@ -593,22 +586,12 @@ impl<C: Clock + Clone, const STRIPES: usize> Inner<C, STRIPES> {
         self.last().is_none_or(|last| std::ptr::eq(last, granted))
     }
 
-    /// Returns the place of a generator after the first one, by its number from 1 on.
-    fn place(&self, number: usize) -> &Place<C, STRIPES> {
-        let chunk = number.ilog2();
-        let places = self.later[chunk as usize].get_or_init(|| (0..1 << chunk).map(|_| OnceLock::new()).collect());
-        &places[number - (1 << chunk)]
-    }
-
     /// Adds the generator of a grant. Only one thread does, so its place is free.
     fn add(&self, granted: LaneGenerator<C, STRIPES>) {
-        let count = self.count.load(Ordering::Relaxed);
-        let _ = match count {
-            0 => self.first.set(granted).is_ok(),
-            number => self.place(number).set(Box::new(granted)).is_ok(),
+        let _ = match self.last() {
+            None => self.first.set(granted).is_ok(),
+            Some(last) => last.next.set(Box::new(granted)).is_ok(),
         };
-        // ORDERING: pairs with `last`.
-        self.count.store(count + 1, Ordering::Release);
     }
 
     /// Seals the generator, and lets no other one start.
@@ -625,6 +608,16 @@ impl<C: Clock + Clone, const STRIPES: usize> Inner<C, STRIPES> {
         granted.is_sealed.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);
         granted.generator.close().unwrap_or(0)
+    }
+}
+
+impl<C, const STRIPES: usize> Drop for Inner<C, STRIPES> {
+    /// One after another: the drop of a long list would go as deep.
+    fn drop(&mut self) {
+        let mut next = self.first.get_mut().and_then(|first| first.next.take());
+        while let Some(mut granted) = next {
+            next = granted.next.take();
+        }
     }
 }
 
@@ -671,7 +664,7 @@ fn build<C: Clock + Clone, const STRIPES: usize>(
         // A lane that is far ahead looks to its generator like a clock that has stepped back as far.
         builder = builder.max_rollback(Duration::MAX);
     }
-    Ok(LaneGenerator { generator: builder.build()?, is_sealed: AtomicBool::new(false) })
+    Ok(LaneGenerator { generator: builder.build()?, is_sealed: AtomicBool::new(false), next: OnceLock::new() })
 }
 
 /// The part of a generator that the keeper drives.

@@ -33,8 +33,6 @@ fn minter() -> (LaneMinter<Standing, 1>, Standing) {
     let inner = Inner {
         before: build(&clock, &settings, lane_bits, Grant { ceiling_ms: 0, ..grant(0, 0) }).unwrap(),
         first: OnceLock::new(),
-        later: [const { OnceLock::new() }; 32],
-        count: AtomicUsize::new(0),
         is_closed: AtomicBool::new(false),
         refused: AtomicU64::new(0),
         clock,
@@ -61,9 +59,23 @@ fn the_generator_of_the_last_lane_mints_however_many_were_lost() {
         assert!(former.last().is_none_or(|former| *former < id));
         former.push(id);
     }
+    let (inner, first) = (&minter.0, minter.0.first.get().unwrap());
+    assert!(!inner.is_last(&inner.before) && !inner.is_last(first) && !inner.is_last(first.next.get().unwrap()));
+    assert!(inner.is_last(inner.last().unwrap()));
+}
+
+#[test]
+fn a_long_list_of_lost_lanes_is_dropped_without_a_deep_stack() {
+    let (minter, _) = minter();
     let inner = &minter.0;
-    assert!(!inner.is_last(&inner.before) && !inner.is_last(inner.first.get().unwrap()));
-    assert!(inner.is_last(inner.last().unwrap()) && !inner.is_last(inner.place(998).get().unwrap()));
+    let granted = || build(&inner.clock, &inner.settings, inner.lane_bits, grant(0, 0)).unwrap();
+    inner.add(granted());
+    let mut last = inner.first.get().unwrap();
+    for _ in 0..50_000 {
+        last = last.next.get_or_init(|| Box::new(granted()));
+    }
+    let dropped = std::thread::Builder::new().stack_size(256 * 1_024).spawn(move || drop(minter)).unwrap();
+    dropped.join().unwrap();
 }
 
 #[test]
