@@ -13,7 +13,8 @@ mapfile -t stores < <(bash ci/services.sh list)
 # it needs no release build.
 cargo=(cargo test --all-features)
 export IMID_SOAK_PROFILE=dev
-servers=(--test worker_ids_stores --test redis_queue --test leaf_stores --test register_fork --test fork)
+servers=(--test worker_ids_stores --test redis_queue --test leaf_stores --test register_fork --test fork
+  --test worker_ids_connections)
 # ci/tests.sh has the default features, without which these are not compiled.
 features=(--test async_calls --test auto_traits --test providers --test segment
   --test line --test worker_ids --test worker_ids_fork)

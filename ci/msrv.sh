@@ -51,7 +51,7 @@ else
   echo "not checked: msrv: this machine has no Rust $core for imid"
 fi
 if has "$others"; then
-  for package in imid-inspect imid-lease imid-lease-protocol leaf-segment imid-cli; do
+  for package in imid-inspect imid-lease imid-lease-protocol imid-snowflake leaf-segment imid-cli; do
     cargo "+$others" check --locked --all-features --package $package
   done
 else

@@ -71,11 +71,8 @@ impl<C: Clock> BelievedClock<C> {
     }
 
     /// Returns the reading of the application's clock if it is believed, or else the time that is.
-    ///
-    /// # Errors
-    /// The clock has no usable time, and none is believed.
-    #[inline]
-    pub fn judged_ms(&self) -> Result<u64, ClockError> {
+    #[cfg(test)]
+    fn judged_ms(&self) -> Result<u64, ClockError> {
         match self.clock.now_ms() {
             Ok(now) if self.accepts(now) => Ok(now),
             now => self.judge(now.ok()).map_or(now, Ok),

@@ -114,9 +114,6 @@ pub mod minter;
 
 mod leased;
 
-#[cfg(feature = "worker-ids")]
-pub mod worker_ids;
-
 pub use error::{LeaseError, OpenError};
 pub use imid_lease_protocol::engine::Phase;
 use imid_lease_protocol::{engine, space};

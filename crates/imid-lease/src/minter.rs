@@ -52,7 +52,7 @@ pub struct Numbers<'a> {
 /// A drop ends them as [`close`](Self::close_within) does, and waits for nothing. In a forked child they have stopped.
 #[derive(Debug)]
 pub struct Leases {
-    leases: Vec<Handle>,
+    handles: Vec<Handle>,
     group: Group,
 }
 
@@ -85,8 +85,8 @@ impl Leases {
             let lease = Lease::start(register()?, clock.clone(), terms, minter, &group).map_err(OpenKind::Thread)?;
             Ok::<_, OpenError>(lease)
         };
-        let leases = minters.into_iter().enumerate().map(start).collect::<Result<_, _>>()?;
-        Ok(Self { leases, group })
+        let handles = minters.into_iter().enumerate().map(start).collect::<Result<_, _>>()?;
+        Ok(Self { handles, group })
     }
 
     /// Returns whether this process is a forked child of the one that started them.
@@ -97,23 +97,23 @@ impl Leases {
 
     /// Makes each thread check immediately whether its minter needs a higher ceiling.
     pub fn wake(&self) {
-        self.leases.iter().for_each(Handle::wake);
+        self.handles.iter().for_each(Handle::wake);
     }
 
     /// Returns the state of each lease, by the clock with which they were started.
     pub fn status<C: Clock>(&self, clock: &BelievedClock<C>) -> Vec<Status> {
         let now_ms = clock.believed_ms();
-        self.leases.iter().map(|lease| lease.state().status_at(now_ms)).collect()
+        self.handles.iter().map(|lease| lease.state().status_at(now_ms)).collect()
     }
 
     /// Returns whether all have stopped, permanently.
     pub fn have_stopped(&self) -> bool {
-        self.leases.iter().all(Handle::is_stopped)
+        self.handles.iter().all(Handle::is_stopped)
     }
 
     /// Returns why nothing can be minted, and counts it: why the first lease has no number, or else that all are in use.
     pub fn refusal(&self) -> LeaseError {
-        let Some(first) = self.leases.first() else { return LeaseKind::Closed.into() };
+        let Some(first) = self.handles.first() else { return LeaseKind::Closed.into() };
         let why_none = || {
             let state = first.state();
             state.why_none().unwrap_or_else(|| LeaseKind::NoLane { retry_after: until(state.next_ms) })
@@ -156,22 +156,22 @@ impl Leases {
     }
 
     fn end(&self) {
-        self.leases.iter().for_each(Handle::end);
+        self.handles.iter().for_each(Handle::end);
     }
 
     fn ended(&self) -> Option<bool> {
-        self.leases.iter().try_fold(true, |all, lease| Some(lease.ended()? && all))
+        self.handles.iter().try_fold(true, |all, lease| Some(lease.ended()? && all))
     }
 
     fn opened(&self) -> Option<Result<(), OpenError>> {
-        if self.leases.iter().any(Handle::has_lane) {
+        if self.handles.iter().any(Handle::has_lane) {
             return Some(Ok(()));
         }
-        self.leases.first().map_or_else(|| Some(Err(OpenKind::Closed.into())), |first| first.opened())
+        self.handles.first().map_or_else(|| Some(Err(OpenKind::Closed.into())), |first| first.opened())
     }
 
     fn why_not_open(&self, waited: Duration) -> OpenError {
-        self.leases.first().map_or_else(|| OpenKind::Closed.into(), |lease| lease.state().why_not_open(waited))
+        self.handles.first().map_or_else(|| OpenKind::Closed.into(), |lease| lease.state().why_not_open(waited))
     }
 }
 

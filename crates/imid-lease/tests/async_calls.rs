@@ -84,8 +84,6 @@ async fn each_call() {
     assert!(ids.close_async().await);
     assert!(is_lane(&register, " free"));
     assert!(ids.generate_async(room()).await.unwrap_err().is_closed());
-    #[cfg(feature = "worker-ids")]
-    each_call_of_worker_ids().await;
 }
 
 /// Lets the register answer a moment later.
@@ -95,21 +93,6 @@ fn up_later(register: &FaultyRegister) -> thread::JoinHandle<()> {
         thread::sleep(50 * MS);
         register.set_down(false);
     })
-}
-
-#[cfg(feature = "worker-ids")]
-async fn each_call_of_worker_ids() {
-    use imid_lease::worker_ids::{WorkerIds, WorkerOptions};
-    let register = FaultyRegister::new();
-    register.set_down(true);
-    let workers = WorkerIds::open(|| Ok(register.clone()), WorkerOptions::new(imid_snowflake::Preset::LEAF)).unwrap();
-    let later = up_later(&register);
-    workers.wait_until_open_async().await.unwrap();
-    later.join().unwrap();
-    let snowflakes = workers.generator().unwrap();
-    snowflakes.generate().unwrap();
-    snowflakes.close();
-    assert!(workers.close_async().await);
 }
 
 #[test]

@@ -23,12 +23,6 @@ fn a_lease_can_be_shared_and_a_register_can_be_sent() {
     error::<RegisterError>();
 }
 
-#[cfg(feature = "worker-ids")]
-#[test]
-fn worker_ids_can_be_shared() {
-    shared::<imid_lease::worker_ids::WorkerIds<TickClock>>();
-}
-
 #[test]
 fn registers_can_be_trait_objects() {
     register::<dyn Register>();

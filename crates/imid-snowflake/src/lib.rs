@@ -24,6 +24,9 @@ pub mod redis_queue;
 #[cfg(feature = "serde")]
 mod serde;
 
+#[cfg(feature = "lease")]
+pub mod worker_ids;
+
 pub use error::{LengthError, ParseError, RangeError, TimeRangeError};
 pub use id::{Snowflake, SnowflakeParts};
 pub use layout::{Layout, LayoutBuilder, TextForm};

@@ -73,3 +73,9 @@ fn an_id_is_small() {
     // `tests/snowflake.rs` has the size per target.
     assert!(size_of::<Snowflake>() <= 32);
 }
+
+#[cfg(feature = "lease")]
+have! {
+    worker_ids_can_be_shared: Shared;
+    imid_snowflake::worker_ids::WorkerIds<imid::clock::TickClock>
+}

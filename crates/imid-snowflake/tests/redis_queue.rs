@@ -1,6 +1,6 @@
 //! The rollback article's queue on a real Redis list. `ci/services.sh run redis -- cargo test ...` starts the server.
 
-#[path = "../../imid-lease/tests/article/mod.rs"]
+#[path = "support/article.rs"]
 mod article;
 #[path = "../../imid-lease/tests/skip/mod.rs"]
 mod skip;

@@ -5,27 +5,21 @@ use std::time::Duration;
 use imid::clock::Clock;
 use imid_lease::{LeasedGenerator, OpenError};
 
-pub(crate) trait Lease {
-    fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError>;
-}
-
-impl<C: Clock + Clone + Send + Sync + 'static, const STRIPES: usize> Lease for LeasedGenerator<C, STRIPES> {
-    fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
-        self.wait_until_open(timeout)
-    }
-}
-
-#[cfg(feature = "worker-ids")]
-impl<C: Clock + Send + Sync + 'static> Lease for imid_lease::worker_ids::WorkerIds<C> {
-    fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
-        self.wait_until_open(timeout)
-    }
-}
-
-pub(crate) fn opened<L: Lease>(lease: L) -> Result<L, OpenError> {
+pub(crate) fn opened<C, const STRIPES: usize>(
+    lease: LeasedGenerator<C, STRIPES>,
+) -> Result<LeasedGenerator<C, STRIPES>, OpenError>
+where
+    C: Clock + Clone + Send + Sync + 'static,
+{
     opened_within(lease, Duration::from_secs(15))
 }
 
-pub(crate) fn opened_within<L: Lease>(lease: L, timeout: Duration) -> Result<L, OpenError> {
+pub(crate) fn opened_within<C, const STRIPES: usize>(
+    lease: LeasedGenerator<C, STRIPES>,
+    timeout: Duration,
+) -> Result<LeasedGenerator<C, STRIPES>, OpenError>
+where
+    C: Clock + Clone + Send + Sync + 'static,
+{
     lease.wait_until_open(timeout).map(|()| lease)
 }

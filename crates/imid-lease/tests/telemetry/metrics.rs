@@ -17,8 +17,9 @@ use imid::clock::Clock;
 use imid_lease::admin::{self, FreeIf};
 use imid_lease::record::{LaneRecord, Name};
 use imid_lease::register::MemoryRegister;
-use imid_lease::worker_ids::{WorkerIds, WorkerOptions};
 use imid_lease::{LaneOptions, LeasedGenerator, Phase, Register, TrustedClock};
+use imid_snowflake::Preset;
+use imid_snowflake::worker_ids::{WorkerIds, WorkerOptions};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 use opened::opened;
 
@@ -129,9 +130,9 @@ fn each_documented_metric_has_the_value_of_the_last_event() {
     leading.generate_within(SessionTag::from_u32(0).unwrap(), 1_000 * MS).unwrap();
     wait_until("a renewal has the lead", || leading.status().lead > Duration::ZERO);
 
-    let workers = WorkerOptions::new(imid_snowflake::Preset::LEAF).space("workers-of-leaf").holder("web-3");
+    let workers = WorkerOptions::new(Preset::LEAF).space("workers-of-leaf").holder("web-3");
     let register = MemoryRegister::new();
-    let workers = WorkerIds::open(|| Ok(register.clone()), workers).and_then(opened).unwrap();
+    let workers = WorkerIds::open(|| Ok(register.clone()), workers).unwrap();
 
     wait_until("both worker IDs are held", || workers.status().iter().all(|status| status.phase == Phase::Holding));
     wait_until("two renewals", || renewed.status().renewals >= after_open + 2);

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use imid::clock::SystemClock;
-use imid_snowflake::{Layout, Preset};
+use imid_lease::{LaneOptions, TrustedClock};
 
-use crate::{LaneOptions, TrustedClock};
+use crate::{Layout, Preset};
 
 /// The most bits of a worker ID that are leased: 65,536 of them.
 pub(super) const MAX_BITS: u32 = 16;
@@ -15,7 +15,7 @@ pub(super) const MAX_BITS: u32 = 16;
 /// ```
 /// use core::time::Duration;
 /// use imid_snowflake::Preset;
-/// use imid_lease::worker_ids::WorkerOptions;
+/// use imid_snowflake::worker_ids::WorkerOptions;
 ///
 /// let options = WorkerOptions::new(Preset::LEAF).spares(2).horizon(Duration::from_secs(30));
 /// ```
@@ -86,13 +86,11 @@ impl<C> WorkerOptions<C> {
 
 /// Returns the name of a layout in the register, or its numbers if it has no name.
 pub(super) fn describe(layout: Layout) -> String {
-    layout.name().map_or_else(
-        || {
-            let (tick, node, sequence) = (layout.tick_bits(), layout.node_bits(), layout.sequence_bits());
-            format!("{tick}-{node}-{sequence}-{}-{}", layout.epoch().as_nanos(), layout.tick().as_nanos())
-        },
-        str::to_owned,
-    )
+    let Some(name) = layout.name() else {
+        let (tick, node, sequence) = (layout.tick_bits(), layout.node_bits(), layout.sequence_bits());
+        return format!("{tick}-{node}-{sequence}-{}-{}", layout.epoch().as_nanos(), layout.tick().as_nanos());
+    };
+    name.to_owned()
 }
 
 #[cfg(test)]

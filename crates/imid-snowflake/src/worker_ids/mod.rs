@@ -8,15 +8,13 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use imid::clock::{Clock, ClockError, SystemClock};
-use imid_snowflake::{GenerateError, Generator, NodeSource, Preset, Snowflake, SpareNode};
+use imid::clock::{Clock, SystemClock};
+use imid_lease::minter::{BelievedClock, Grant, Leases, Minter, Numbers};
+use imid_lease::{LeaseError, OpenError, Register, RegisterError, Status};
 
 pub use options::WorkerOptions;
 
-use crate::error::{LeaseError, OpenError};
-use crate::minter::{BelievedClock, Grant, Leases, Minter, Numbers};
-use crate::register::{Register, RegisterError};
-use crate::status::Status;
+use crate::{GenerateError, Generator, NodeSource, Preset, Snowflake, SpareNode};
 use options::{MAX_BITS, describe};
 use table::Table;
 
@@ -31,8 +29,8 @@ const SPARE_WAIT: Duration = Duration::from_millis(10);
 ///
 /// - It is a [`NodeSource`]: a generator takes a spare worker ID from it if the clock steps back further than the preset
 ///   waits, or if its own lease is lost. No call waits for the register.
-/// - The [crate's table](crate#guarantees) lists the faults. At the ceiling, a generator's calls return an error
-///   ([`is_ceiling`](imid_snowflake::GenerateError::is_ceiling)) until the register answers.
+/// - The [table of imid-lease](imid_lease#guarantees) lists the faults. At the ceiling, a generator's calls return an error
+///   ([`is_ceiling`](GenerateError::is_ceiling)) until the register answers.
 /// - A worker ID starts after its last use, of whichever process. A process takes one at random of those whose last use has
 ///   passed, so each start gets a different worker ID.
 /// - In a forked child there are no worker IDs.
@@ -47,9 +45,9 @@ const SPARE_WAIT: Duration = Duration::from_millis(10);
 /// ```
 /// use std::time::Duration;
 ///
-/// use imid_snowflake::Preset;
 /// use imid_lease::register::MemoryRegister;
-/// use imid_lease::worker_ids::{WorkerIds, WorkerOptions};
+/// use imid_snowflake::Preset;
+/// use imid_snowflake::worker_ids::{WorkerIds, WorkerOptions};
 ///
 /// let register = MemoryRegister::new();
 /// let workers = WorkerIds::open(|| Ok(register.clone()), WorkerOptions::new(Preset::LEAF))?;
@@ -70,15 +68,15 @@ struct Inner<C> {
 }
 
 impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
-    /// Opens a space of worker IDs. It returns immediately, in the phase [seeking](crate::Phase::Seeking): a thread for each worker ID
+    /// Opens a space of worker IDs. It returns immediately, in the phase [seeking](imid_lease::Phase::Seeking): a thread for each worker ID
     /// looks for it, and keeps its lease until the last clone is dropped. Each has its own register, which `register` opens. The
     /// space is created if the register has none.
     ///
     /// ```
     /// # use imid_lease::OpenError;
     /// use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
-    /// use imid_lease::worker_ids::{WorkerIds, WorkerOptions};
     /// use imid_snowflake::Preset;
+    /// use imid_snowflake::worker_ids::{WorkerIds, WorkerOptions};
     ///
     /// # fn open(url: &str) -> Result<WorkerIds, OpenError> {
     /// let workers = WorkerIds::open(|| open_url(url, DEFAULT_TIME_LIMIT), WorkerOptions::new(Preset::LEAF))?;
@@ -110,7 +108,7 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     /// Waits until this process has its first worker ID, for at most this time. Spare ones may come later.
     ///
     /// # Errors
-    /// As for [`LeasedGenerator::wait_until_open`](crate::LeasedGenerator::wait_until_open).
+    /// As for [`LeasedGenerator::wait_until_open`](imid_lease::LeasedGenerator::wait_until_open).
     pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
         self.0.leases.wait_until_open(timeout)
     }
@@ -133,17 +131,15 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     /// There is no worker ID that can be used now: all are in use, or they were used by others until later than the
     /// clock shows. The worker IDs were closed, or are the parent process's.
     pub fn generator(&self) -> Result<LeasedSnowflakes<C>, LeaseError> {
-        let clock = WorkerClock(self.0.clock.clone());
-        let now_ms = clock.now_ms().unwrap_or(0);
-        let Some(spare) = self.take(now_ms) else { return Err(self.0.leases.refusal()) };
-        let builder =
-            Generator::builder(self.0.preset).node(spare.node).floor_ms(spare.used_until_ms.saturating_add(1));
+        let Inner { preset, clock, leases, .. } = &*self.0;
+        let spare = self.take(clock.believed_ms().unwrap_or(0)).ok_or_else(|| leases.refusal())?;
+        let builder = Generator::builder(*preset).node(spare.node).floor_ms(spare.used_until_ms.saturating_add(1));
         // Leased worker IDs have at most the bits of the layout's node, so this is not an error.
-        let generator = builder.spares(self.clone()).clock(clock).build().map_err(|_| self.0.leases.refusal())?;
+        let generator = builder.spares(self.clone()).clock(clock.clone()).build().map_err(|_| leases.refusal())?;
         Ok(LeasedSnowflakes { generator, workers: self.clone() })
     }
 
-    /// Returns the state of each lease, for operators. In a forked child each lease has [stopped](crate::Phase::Stopped).
+    /// Returns the state of each lease, for operators. In a forked child each lease has [stopped](imid_lease::Phase::Stopped).
     pub fn status(&self) -> Vec<Status> {
         self.0.leases.status(&self.0.clock)
     }
@@ -222,24 +218,18 @@ impl<C> NodeSource for WorkerIds<C> {
 
 impl<C> fmt::Debug for WorkerIds<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("WorkerIds");
-        shown.field("layout", &self.0.preset.layout());
-        if !self.0.leases.is_forked() {
-            let (held, in_use) = self.0.table.counts();
-            shown.field("held", &held).field("in_use", &in_use);
-        }
-        shown.finish_non_exhaustive()
+        f.debug_struct("WorkerIds").field("layout", &self.0.preset.layout()).finish_non_exhaustive()
     }
 }
 
 /// A generator with a worker ID from [`WorkerIds`], which takes another one when it needs it.
 ///
-/// The methods are those of an [`imid_snowflake::Generator`]. An async task that is refused sleeps for
-/// [`retry_after`](imid_snowflake::GenerateError::retry_after) and calls again. Dropping it without a [`close`](Self::close) keeps its
+/// The methods are those of an [`Generator`]. An async task that is refused sleeps for
+/// [`retry_after`](GenerateError::retry_after) and calls again. Dropping it without a [`close`](Self::close) keeps its
 /// worker ID from being used again before the ceiling.
 #[derive(Debug)]
 pub struct LeasedSnowflakes<C = SystemClock> {
-    generator: Generator<WorkerClock<C>, WorkerIds<C>>,
+    generator: Generator<BelievedClock<Arc<C>>, WorkerIds<C>>,
     workers: WorkerIds<C>,
 }
 
@@ -266,17 +256,14 @@ impl<C: Clock> LeasedSnowflakes<C> {
                 Ok(id) => return Ok(id),
                 Err(error) => error,
             };
+            // The originals do not wait for these.
+            let wants_worker_id = error.is_rollback() || error.is_ceiling();
+            let can_have_one = wants_worker_id && !self.workers.0.leases.have_stopped();
+            let pause = error.retry_after().or(can_have_one.then_some(SPARE_WAIT));
             let left = timeout.saturating_sub(start.elapsed());
-            let Some(pause) = self.retry_after(error).filter(|pause| *pause <= left) else { return Err(error) };
+            let Some(pause) = pause.filter(|pause| *pause <= left) else { return Err(error) };
             thread::sleep(pause.min(SPARE_WAIT));
         }
-    }
-
-    /// Returns how long to wait until the call can succeed; `None` if that does not help.
-    fn retry_after(&self, error: GenerateError) -> Option<Duration> {
-        let wants_worker_id = error.is_rollback() || error.is_ceiling();
-        let can_have_one = wants_worker_id && !self.workers.0.leases.have_stopped();
-        error.retry_after().or(can_have_one.then_some(SPARE_WAIT))
     }
 
     /// Returns its present worker ID.
@@ -290,25 +277,8 @@ impl<C: Clock> LeasedSnowflakes<C> {
     }
 
     /// Returns the generator, for the rest of its methods.
-    pub const fn generator(&self) -> &Generator<WorkerClock<C>, WorkerIds<C>> {
+    pub const fn generator(&self) -> &Generator<BelievedClock<Arc<C>>, WorkerIds<C>> {
         &self.generator
-    }
-}
-
-/// The clock of a generator of [`WorkerIds`]: the application's, as far as it is credible.
-///
-/// A step of more than [`max_skew`](WorkerOptions::max_skew) is not followed. Time then continues from the last good reading.
-#[derive(Debug)]
-pub struct WorkerClock<C>(BelievedClock<Arc<C>>);
-
-impl<C: Clock> Clock for WorkerClock<C> {
-    #[inline]
-    fn now_ms(&self) -> Result<u64, ClockError> {
-        self.0.judged_ms()
-    }
-
-    fn refresh(&self) -> Result<u64, ClockError> {
-        self.0.refresh()
     }
 }
 

@@ -1,24 +1,26 @@
 //! Worker IDs of Snowflake generators, over a register in memory and in a file.
 
+#[path = "../../imid-lease/tests/faulty/mod.rs"]
+mod faulty;
+#[path = "../../imid-lease/tests/folder/mod.rs"]
 mod folder;
 
 use std::collections::HashSet;
+use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use faulty::FaultyRegister;
 use folder::Folder;
 use imid::clock::{Clock, ClockError, SystemClock};
-use imid_snowflake::{GenerateError, Layout, NodeSource, Preset, Snowflake};
-mod faulty;
-mod opened;
-
-use faulty::FaultyRegister;
 use imid_lease::register::FileRegister;
-use imid_lease::worker_ids::{LeasedSnowflakes, WorkerIds, WorkerOptions};
 use imid_lease::{OpenError, Phase};
-use opened::{opened, opened_within};
+use imid_snowflake::worker_ids::{LeasedSnowflakes, WorkerIds, WorkerOptions};
+use imid_snowflake::{GenerateError, Layout, NodeSource, Preset, Snowflake};
 
 const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
@@ -62,6 +64,15 @@ fn open(register: &FaultyRegister, options: WorkerOptions<Shifted>) -> Result<Wo
     WorkerIds::open(|| Ok(register.clone()), options)
 }
 
+/// Waits until there is a worker ID.
+fn opened(workers: WorkerIds<Shifted>) -> Result<WorkerIds<Shifted>, OpenError> {
+    opened_within(workers, ms(15_000))
+}
+
+fn opened_within(workers: WorkerIds<Shifted>, timeout: Duration) -> Result<WorkerIds<Shifted>, OpenError> {
+    workers.wait_until_open(timeout).map(|()| workers)
+}
+
 /// Waits until a condition holds.
 fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let started = Instant::now();
@@ -77,7 +88,9 @@ fn generator(workers: &WorkerIds<Shifted>) -> Ids {
     loop {
         match workers.generator() {
             Ok(ids) => return ids,
-            Err(error) => assert!(error.is_no_lane() && started.elapsed() < Duration::from_secs(20), "{error}"),
+            Err(error) => {
+                assert!(error.retry_after().is_some() && started.elapsed() < Duration::from_secs(20), "{error}");
+            }
         }
         thread::sleep(ms(1));
     }
@@ -450,4 +463,32 @@ fn sixteen_worker_ids_on_a_silent_store_are_closed_within_two_calls() {
     // The call that was under way, and one of the release, at the same time for all of them.
     assert!(started.elapsed() < ms(9_000), "{:?}", started.elapsed());
     assert!(workers.generator().unwrap_err().is_closed());
+}
+
+/// Tasks need no runtime.
+#[test]
+fn async_calls_wait_for_the_register() {
+    struct Unpark(thread::Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut calls = pin!(async {
+        let register = FaultyRegister::new();
+        register.set_down(true);
+        let workers = open(&register, short(Preset::LEAF)).unwrap();
+        let later = thread::spawn(move || {
+            thread::sleep(ms(50));
+            register.set_down(false);
+        });
+        workers.wait_until_open_async().await.unwrap();
+        later.join().unwrap();
+        generator(&workers).close();
+        assert!(workers.close_async().await);
+    });
+    while calls.as_mut().poll(&mut Context::from_waker(&waker)).is_pending() {
+        thread::park();
+    }
 }

@@ -1,6 +1,8 @@
 //! Worker IDs from real stores. `ci/services.sh run redis zookeeper ... -- cargo test ...` starts the servers.
 
+#[path = "support/article.rs"]
 mod article;
+#[path = "../../imid-lease/tests/skip/mod.rs"]
 mod skip;
 
 use std::collections::HashSet;
@@ -11,13 +13,9 @@ use std::time::{Duration, Instant};
 
 use article::ARTICLE;
 use imid::clock::{Clock, ClockError, SystemClock};
-use imid_snowflake::{Layout, NodeSource, Preset};
-#[allow(dead_code, reason = "another test uses the rest")]
-mod opened;
-
 use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url};
-use imid_lease::worker_ids::{WorkerIds, WorkerOptions};
-use opened::opened;
+use imid_snowflake::worker_ids::{WorkerIds, WorkerOptions};
+use imid_snowflake::{Layout, NodeSource, Preset};
 
 /// The system's clock, until it is set to a time. It then stands, so that nothing depends on how fast the machine is.
 #[derive(Clone, Default)]
@@ -70,7 +68,7 @@ fn worker_ids_from(store: &str) {
             let open = || {
                 let options = WorkerOptions::new(preset).space(&space).clock(clock.clone());
                 let options = options.horizon(Duration::from_secs(120)).max_skew(Duration::from_secs(60));
-                WorkerIds::open(|| open_url(&url, DEFAULT_TIME_LIMIT), options).and_then(opened).unwrap()
+                WorkerIds::open(|| open_url(&url, DEFAULT_TIME_LIMIT), options).unwrap()
             };
             let processes = [open(), open(), open()];
             // One that was drawn again has IDs up to the end of the first round.

@@ -1,22 +1,19 @@
 //! Worker IDs in a forked child, which are the parent's. The file has one test, because a fork copies only one thread.
 #![cfg(unix)]
 
-use imid_snowflake::{NodeSource, Preset};
-#[allow(dead_code, reason = "another test uses the rest")]
-mod opened;
-
 use imid_lease::Phase;
 use imid_lease::register::MemoryRegister;
-use imid_lease::worker_ids::{WorkerIds, WorkerOptions};
+use imid_snowflake::worker_ids::{WorkerIds, WorkerOptions};
+use imid_snowflake::{NodeSource, Preset};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, fork};
-use opened::opened;
 
 #[test]
 #[expect(unsafe_code, reason = "the test needs a fork")]
 fn a_forked_child_has_no_worker_ids() {
     let register = MemoryRegister::new();
-    let workers = WorkerIds::open(|| Ok(register.clone()), WorkerOptions::new(Preset::LEAF)).and_then(opened).unwrap();
+    let workers = WorkerIds::open(|| Ok(register.clone()), WorkerOptions::new(Preset::LEAF)).unwrap();
+    workers.wait_until_open(std::time::Duration::from_secs(60)).unwrap();
     let ids = workers.generator().unwrap();
     let unused = workers.clone();
     // SAFETY: the child uses only atomics and the process ID, and ends with `_exit`.

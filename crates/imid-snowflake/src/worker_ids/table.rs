@@ -1,16 +1,13 @@
 //! Which worker IDs this process holds, until when, and which of them are in use.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use imid_snowflake::{Layout, SpareNode};
-
-use crate::wait::lock;
+use crate::{Layout, SpareNode};
 
 /// The worker IDs of one process. Each lease has a place for one.
 ///
 /// The lock is held for a few steps in memory only, never during a call of the register.
-#[derive(Debug)]
 pub(super) struct Table {
     layout: Layout,
     /// For each worker ID the first millisecond that no ID may have; 0 unless the worker ID is in use.
@@ -20,7 +17,6 @@ pub(super) struct Table {
     places: Mutex<Places>,
 }
 
-#[derive(Debug)]
 struct Places {
     held: Vec<Place>,
     /// Worker IDs whose lease has ended while a generator had them. The generator has not put them back yet.
@@ -34,20 +30,21 @@ struct Places {
     is_closed: bool,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 struct Place {
     held: Option<Held>,
     /// The end of the last grant: the first millisecond after each ID; 0 if there is none.
     end_ms: u64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct Held {
     node: u32,
     /// The first millisecond that an ID may have. A whole tick begins there.
     from_ms: u64,
     ceiling_ms: u64,
-    is_used: bool,
+    /// The first millisecond after each ID, as far as is known; 0 if there is none.
+    end_ms: u64,
     is_in_use: bool,
     turn: u64,
 }
@@ -63,9 +60,9 @@ impl Table {
     /// Puts a granted worker ID into a place. The one before it is sealed.
     pub(super) fn start(&self, lease: usize, node: u32, floor_ms: u64, ceiling_ms: u64) {
         let mut places = self.places();
-        let turn = places.next_turn();
-        let from_ms = self.first_tick_from(floor_ms);
-        let held = Held { node, from_ms, ceiling_ms, is_used: false, is_in_use: false, turn };
+        places.turn += 1;
+        let (from_ms, turn) = (self.first_tick_from(floor_ms), places.turn);
+        let held = Held { node, from_ms, ceiling_ms, end_ms: 0, is_in_use: false, turn };
         let held = Some(held).filter(|_| !places.is_closed);
         places.held[lease] = Place { held, end_ms: 0 };
     }
@@ -76,6 +73,7 @@ impl Table {
         if let Some(held) = &mut places.held[lease].held {
             held.ceiling_ms = held.ceiling_ms.max(ceiling_ms);
             if held.is_in_use {
+                held.end_ms = held.ceiling_ms;
                 self.set_ceiling(held.node, held.ceiling_ms);
             }
         }
@@ -101,7 +99,7 @@ impl Table {
 
     fn seal_in(&self, places: &mut Places, lease: usize) -> u64 {
         if let Some(held) = places.held[lease].held.take() {
-            places.held[lease].end_ms = held.end_ms();
+            places.held[lease].end_ms = held.end_ms;
             if held.is_in_use {
                 self.set_ceiling(held.node, 0);
                 places.abandoned.push(held.node);
@@ -114,7 +112,7 @@ impl Table {
     /// use.
     pub(super) fn used_until_ms(&self, lease: usize) -> u64 {
         let places = self.places();
-        places.held[lease].held.as_ref().filter(|held| !held.is_in_use).map_or(0, Held::end_ms)
+        places.held[lease].held.as_ref().filter(|held| !held.is_in_use).map_or(0, |held| held.end_ms)
     }
 
     /// Takes the worker ID that has been spare longest, of those that can mint at this time.
@@ -122,12 +120,14 @@ impl Table {
         let mut places = self.places();
         let Places { held, abandoned, .. } = &mut *places;
         let spares = held.iter_mut().filter_map(|place| place.held.as_mut());
+        let tick = self.layout.tick_at(now_ms)?;
         let usable = spares.filter(|held| {
-            !held.is_in_use && !abandoned.contains(&held.node) && held.from_ms <= now_ms && self.ends(now_ms, held)
+            let is_whole = held.from_ms <= now_ms && tick < self.layout.tick_until(held.ceiling_ms);
+            is_whole && !held.is_in_use && !abandoned.contains(&held.node)
         });
         let held = usable.min_by_key(|held| held.turn)?;
         held.is_in_use = true;
-        held.is_used = true;
+        held.end_ms = held.ceiling_ms;
         self.set_ceiling(held.node, held.ceiling_ms);
         Some(SpareNode { node: held.node, used_until_ms: held.from_ms.saturating_sub(1) })
     }
@@ -139,13 +139,15 @@ impl Table {
             places.abandoned.swap_remove(at);
             return;
         }
-        let turn = places.next_turn();
+        places.turn += 1;
+        let turn = places.turn;
         let mut held = places.held.iter_mut().filter_map(|place| place.held.as_mut());
         if let Some(held) = held.find(|held| held.is_in_use && held.node == spare.node) {
             held.is_in_use = false;
             held.turn = turn;
             // The generator puts one back unused as it took it.
             held.from_ms = held.from_ms.max(self.first_tick_from(spare.used_until_ms.saturating_add(1)));
+            held.end_ms = held.from_ms;
             self.set_ceiling(held.node, 0);
         }
     }
@@ -158,56 +160,19 @@ impl Table {
         self.ceilings.get(node as usize).map_or(0, |ceiling| ceiling.load(Ordering::Acquire))
     }
 
-    /// Returns how many worker IDs are held, and how many of these are in use.
-    pub(super) fn counts(&self) -> (usize, usize) {
-        let places = self.places();
-        let held = || places.held.iter().filter_map(|place| place.held.as_ref());
-        (held().count(), held().filter(|held| held.is_in_use).count())
-    }
-
     fn set_ceiling(&self, node: u32, ceiling_ms: u64) {
         if let Some(ceiling) = self.ceilings.get(node as usize) {
             ceiling.store(ceiling_ms, Ordering::Release);
         }
     }
 
-    /// Returns whether the tick of a time ends at the ceiling or before it.
-    fn ends(&self, now_ms: u64, held: &Held) -> bool {
-        let length_ms = self.layout.tick().as_nanos().div_ceil(1_000_000) as u64;
-        now_ms.saturating_add(length_ms) <= held.ceiling_ms
-    }
-
-    /// Returns the first millisecond at or after a time that is not before a whole tick. After the last tick there is
-    /// none.
+    /// Returns the first millisecond at or after a time that is not before a whole tick.
     fn first_tick_from(&self, ms: u64) -> u64 {
-        if ms <= self.layout.first_ms() {
-            return ms;
-        }
-        match self.layout.first_at(ms) {
-            Ok(first) => first.since_unix_epoch().as_nanos().div_ceil(1_000_000) as u64,
-            Err(_) => u64::MAX,
-        }
+        self.layout.reached_at(self.layout.tick_from(ms))
     }
 
     fn places(&self) -> MutexGuard<'_, Places> {
-        lock(&self.places)
-    }
-}
-
-impl Places {
-    fn next_turn(&mut self) -> u64 {
-        self.turn += 1;
-        self.turn
-    }
-}
-
-impl Held {
-    fn end_ms(&self) -> u64 {
-        match (self.is_in_use, self.is_used) {
-            (true, _) => self.ceiling_ms,
-            (false, true) => self.from_ms,
-            (false, false) => 0,
-        }
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -298,7 +263,7 @@ mod tests {
         table.start(0, 7, 0, T + 10);
         table.put(SpareNode { node: 7, used_until_ms: T + 5 });
         table.put(SpareNode { node: 9, used_until_ms: 0 });
-        assert_eq!((take(&table, T), take(&table, T), table.counts()), (Some(7), None, (1, 1)));
+        assert_eq!((take(&table, T), take(&table, T), table.ceiling_ms(9)), (Some(7), None, 0));
     }
 
     /// Ticks of a second: a floor inside of a tick excludes the tick, and so does a ceiling.
