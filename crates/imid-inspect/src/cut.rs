@@ -70,7 +70,7 @@ impl CutOff {
             let fit = |id: Id| if code(first) == code(last) { id.fit(now_ms) } else { id.fit_of_time(now_ms, true) };
             let best = if fit(first) <= fit(last) { first } else { last };
             let is_likely = best.is_likely_by(fit(best)) && best.is_listed();
-            is_likely.then(|| (best.guess_by(fit(best)), Self { first, last, digits: digits.len() }))
+            is_likely.then(|| (best.guess(fit(best)), Self { first, last, digits: digits.len() }))
         };
         let mut cuts: Vec<_> = Dialect::ALL.iter().filter_map(cut).collect();
         cuts.sort_by_key(|(guess, _)| *guess);

@@ -209,12 +209,11 @@ impl Scheme {
     }
 
     fn read_int(self, text: &str) -> Result<Id, ReadError> {
-        let is_decimal = text.strip_prefix('-').unwrap_or(text).bytes().all(|byte| byte.is_ascii_digit());
-        if !is_decimal || text.is_empty() {
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(Kind::NotDecimal.into());
         }
-        // As a second text of one ID, which the strict readers refuse, too.
-        let digits = text.trim_start_matches('-');
+        // A second text of one ID, which the strict readers refuse as well.
         if digits.starts_with('0') && text != "0" {
             return Err(Kind::LeadingZero.into());
         }

@@ -93,11 +93,7 @@ impl Id {
 
     /// Returns the key by which the ways to read a text are sorted. Where no system fits, a standard ID of an imported message
     /// is the likeliest.
-    pub(crate) fn guess(self, now_ms: u64) -> (Rank, bool, Fit) {
-        self.guess_by(self.fit(now_ms))
-    }
-
-    pub(crate) fn guess_by(self, fit: Fit) -> (Rank, bool, Fit) {
+    pub(crate) fn guess(self, fit: Fit) -> (Rank, bool, Fit) {
         (fit.rank.min(Rank::Plausible), fit.rank > Rank::Ahead && !self.is_standard(), fit)
     }
 
@@ -139,7 +135,7 @@ impl Id {
 /// assert!(identify_text("hello", 1_767_225_600_000).is_empty());
 /// ```
 pub fn identify_text(text: &str, now_ms: u64) -> Vec<Id> {
-    sorted(text, |id| id.guess(now_ms))
+    sorted(text, |id| id.guess(id.fit(now_ms)))
 }
 
 /// Returns the IDs as [`identify_text`] does, for a caller who knows about when the ID was made: from the row or the log line

@@ -186,7 +186,7 @@ fn readings(text: &str, now_ms: u64) -> Vec<Read> {
     let is_read = |read: &Read| read.id.is_listed() && !(is_no_text && read.form == ReadForm::LenientText);
     let mut readings: Vec<_> = Scheme::all().filter_map(read).filter(is_read).collect();
     readings.sort_by_cached_key(|read| {
-        let (inexact, (rank, is_other, fit)) = (is_inexact(read), read.id.guess(now_ms));
+        let (inexact, (rank, is_other, fit)) = (is_inexact(read), read.id.guess(read.id.fit(now_ms)));
         // Letters that are not written so are not an ID of another age.
         let is_other = is_other || inexact && read.form == ReadForm::LenientText && fit.rank == Rank::Implausible;
         (rank, is_other, fit.rank, inexact, inexact && !read.id.is_standard(), fit.distance_ms)
