@@ -1,60 +1,64 @@
 #!/usr/bin/env bash
-# Mutants of imid-lease and its protocol that no unit test or schedule notices: ci/mutants.sh [FILE | all]. FILE is one of those below, such as engine/seek.rs; without
-# an argument it is the one whose turn it is on this day (IMID_CI_SEED sets the day). cargo-mutants changes one expression or one
-# function at a time, and a change with which all unit tests pass must be in ci/mutants.txt, with the reason. A run of the tests that takes
-# three times as long as without a change has noticed it. A file takes from minutes to hours, so .ci/run leaves this out.
+# Mutants that no test notices: ci/mutants.sh [FILE | FOLDER | all]. It takes a file or a folder of those below, such as
+# src/generator/stripe.rs; without an argument it takes the line whose turn it is on this day (IMID_CI_SEED sets the day). cargo-mutants
+# changes one expression or one function at a time, and a change with which all tests of the package's list pass must be in
+# ci/mutants.txt, with the reason. A run of the tests that takes three times as long as without a change has noticed it. A line takes from
+# minutes to hours, so .ci/run leaves this out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-lease=(admin clock error handle identity lease leased minter options status wait)
-protocol=(
-  backoff engine/clock_judgement engine/listing engine/mod engine/raise engine/renew engine/reply engine/seek protocol/admin record space
+lease=crates/imid-lease/src protocol=crates/imid-lease-protocol/src snowflake=crates/imid-snowflake/src
+shards=(
+  src/generator src/clock "src/fork src/fork.rs" "src/after.rs src/stamp.rs src/wait.rs"
+  $snowflake/generator "$snowflake/layout $snowflake/id.rs $snowflake/text.rs" $snowflake/redis_queue
+  $protocol/engine "$protocol/backoff.rs $protocol/record.rs $protocol/space.rs" "$protocol/admin $protocol/admin.rs"
+  "$lease/lease $lease/lease.rs" "$lease/leased $lease/leased.rs" $lease/clock.rs "$lease/handle.rs $lease/wait.rs $lease/minter.rs"
+  "$lease/admin $lease/admin.rs" "$lease/error.rs $lease/identity.rs $lease/options.rs $lease/status.rs"
 )
-files=("${lease[@]}" "${protocol[@]}")
 wanted=${1:-}
-wanted=${wanted%.rs}
 if [ -z "$wanted" ]; then
   day=${IMID_CI_SEED:-$(date -u +%Y%m%d)}
-  wanted=${files[day % ${#files[@]}]}
-  echo "not checked: mutants: the files that have another day than $wanted.rs ('mutants.sh all' has them)"
+  wanted=${shards[day % ${#shards[@]}]}
+  echo "not checked: mutants: what has another day than $wanted ('mutants.sh all' has it)"
 fi
-[ "$wanted" = all ] || files=("$wanted")
-of_lease=() of_protocol=()
-for file in "${files[@]}"; do
-  if [[ " ${protocol[*]} " = *" $file "* ]]; then
-    path=crates/imid-lease-protocol/src/${file#protocol/}.rs of_protocol+=(--file "$path")
-  else
-    path=crates/imid-lease/src/$file.rs of_lease+=(--file "$path")
-  fi
-  [ -f "$path" ] || { echo "mutants.sh: expected a file of imid-lease or imid-lease-protocol, found '$file.rs'" >&2; exit 2; }
+[ "$wanted" != all ] || wanted=${shards[*]}
+paths=()
+for path in $wanted; do
+  if [ -d "$path" ]; then mapfile -t -O ${#paths[@]} paths < <(find "$path" -name '*.rs' | sort)
+  elif [ -f "$path" ]; then paths+=("$path")
+  else echo "mutants.sh: expected a file or folder, found '$path'" >&2; exit 2; fi
 done
 
 cargo mutants --version >/dev/null 2>&1 || cargo install --quiet --locked cargo-mutants
-# One target folder, so that only the library is compiled again.
+# One target folder, so that only the package is compiled again.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/mutants CARGO_INCREMENTAL=1
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-# mutate PACKAGE OPTION...: 2 and 3 say that some mutants were missed, or did not end.
-mutate() {
-  local package=$1 status=0
-  shift
-  mkdir "$folder/$package"
-  PROPTEST_RNG_SEED=1 IMID_LEASE_SCHEDULES=20 nice cargo mutants --package "$package" "$@" --cargo-arg=--lib \
+
+# Runs the mutants of one package's paths with these tests.
+run() {
+  local package=$1 source=$2 options=() status=0 path
+  shift 2
+  for path in "${paths[@]}"; do [[ $path != "$source"/* ]] || options+=(--file "$path"); done
+  [ ${#options[@]} -gt 0 ] || return 0
+  # The schedules of the model are long, and rules.sh has them.
+  PROPTEST_RNG_SEED=1 IMID_LEASE_SCHEDULES=20 nice cargo mutants --package "$package" "${options[@]}" "${@/#/--cargo-arg=}" \
     --timeout-multiplier 3 --minimum-test-timeout 60 --output "$folder/$package" --no-times --colors never || status=$?
+  # 2 and 3: some mutants were missed, or did not end.
   [[ $status =~ ^[023]$ ]] || exit "$status"
 }
-[ ${#of_lease[@]} = 0 ] || mutate imid-lease "${of_lease[@]}"
-# The long schedules of the model are for rules.sh.
-[ ${#of_protocol[@]} = 0 ] || mutate imid-lease-protocol "${of_protocol[@]}" --cargo-arg=--test --cargo-arg=simulation
+run imid src --lib --test=generator --test=scripted_clock --test=faults --test=forks --test=tick_clock --test=after
+run imid-snowflake crates/imid-snowflake/src --lib --test=generator --test=snowflake --test=known_answers --test=errors --test=fork
+run imid-lease-protocol crates/imid-lease-protocol/src --lib --test=simulation
+run imid-lease crates/imid-lease/src --lib
 
-python3 - "$folder" ci/mutants.txt "${files[@]}" <<'PYTHON'
+python3 - "$folder" ci/mutants.txt "${paths[@]}" <<'PYTHON'
 import json, pathlib, re, sys
 
 def words(name):
     """Returns the name of a mutant without its line, which other changes move."""
-    name = name.replace("crates/imid-lease-protocol/src/admin.rs", "protocol/admin.rs")
-    return re.sub(r"^(?:crates/imid-lease(?:-protocol)?/src/)?(\S+?):\d+:\d+: ", r"\1: ", name)
+    return re.sub(r"^(\S+?):\d+:\d+: ", r"\1: ", name)
 
-folder, listed, files = pathlib.Path(sys.argv[1]), sys.argv[2], [f"{file}.rs" for file in sys.argv[3:]]
+folder, listed, files = sys.argv[1], sys.argv[2], sys.argv[3:]
 explained, reason = {}, None
 for line in map(str.strip, open(listed)):
     if line.startswith("["):
@@ -62,8 +66,8 @@ for line in map(str.strip, open(listed)):
     elif line and reason:
         explained[line] = reason
 found, counts = set(), {}
-outcomes = [json.loads(path.read_text())["outcomes"] for path in folder.glob("*/mutants.out/outcomes.json")]
-for outcome in sum(outcomes, []):
+runs = pathlib.Path(folder).glob("*/mutants.out/outcomes.json")
+for outcome in (outcome for run in runs for outcome in json.loads(run.read_text())["outcomes"]):
     if outcome["scenario"] == "Baseline":
         continue
     counts[outcome["summary"]] = counts.get(outcome["summary"], 0) + 1
