@@ -8,6 +8,7 @@ use imid::clock::{Clock, ClockError};
 
 use crate::engine::clock_judgement::{self, Known, Reading, time_of};
 use crate::options::{LaneOptions, TrustedClock, millis};
+use crate::wait::catch;
 
 /// The value of `believed` until a time is believed.
 const UNKNOWN: i64 = i64::MIN;
@@ -67,7 +68,12 @@ impl<C: Clock> BelievedClock<C> {
 
     /// Returns the time that is believed now; `None` if there is none.
     pub fn believed_ms(&self) -> Option<u64> {
-        self.judge(self.clock.refresh().ok())
+        self.judge(self.reading())
+    }
+
+    /// Returns the reading of the application's clock; `None` if it has none. One that panics has none.
+    fn reading(&self) -> Option<u64> {
+        catch(|| self.clock.refresh()).ok()?.ok()
     }
 
     /// Returns the reading of the application's clock if it is believed, or else the time that is.
@@ -81,7 +87,7 @@ impl<C: Clock> BelievedClock<C> {
 
     /// Returns the reading of the application's clock and the time that is believed instead, if it is not followed.
     pub(crate) fn not_followed(&self) -> Option<(u64, u64)> {
-        let wall = self.clock.refresh().ok()?;
+        let wall = self.reading()?;
         let believed = self.judge(Some(wall))?;
         // The two are read one after the other, and the machine can pause in between.
         (believed.abs_diff(wall) > self.belief.max_skew_ms).then_some((wall, believed))
@@ -89,13 +95,13 @@ impl<C: Clock> BelievedClock<C> {
 
     /// Returns how far the store's time, by its offset, is ahead of the application's clock in milliseconds.
     pub(crate) fn store_ahead_ms(&self, offset: i64) -> Option<i64> {
-        let wall = self.clock.refresh().ok()?;
+        let wall = self.reading()?;
         Some(offset.saturating_sub(clock_judgement::offset(wall, monotonic_ms())))
     }
 
     /// Returns whether the store's time is far from this clock, and nobody has said which of the two is right.
     pub(crate) fn is_in_doubt(&self) -> bool {
-        let wall_ms = self.clock.refresh().ok();
+        let wall_ms = self.reading();
         self.judge(wall_ms);
         let is_apart = |known: &Known| known.good.is_none() && known.store.is_some();
         self.belief.trusted.is_none()

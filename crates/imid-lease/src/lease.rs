@@ -147,7 +147,7 @@ where
             };
             let grant = self.engine.grant().filter(|_| self.engine.phase() == Phase::Holding);
             self.told.left(grant.zip(at.now_ms).map(|(grant, now)| grant.ceiling_ms.saturating_sub(now)));
-            self.told.clock(|| catch(|| self.clock.not_followed()).ok().flatten());
+            self.told.clock(|| self.clock.not_followed());
             let reply = match self.engine.poll(at, random) {
                 Action::List => {
                     let prefix = self.state.space.prefix();
@@ -280,7 +280,7 @@ where
     }
 
     fn moment(&self) -> Moment {
-        let now_ms = catch(|| self.clock.believed_ms()).ok().flatten();
+        let now_ms = self.clock.believed_ms();
         Moment { mono_ms: monotonic_ms(), now_ms, used_until_ms: self.minter.used_until_ms() }
     }
 

@@ -167,7 +167,7 @@ impl Leases {
         if self.handles.iter().any(Handle::has_lane) {
             return Some(Ok(()));
         }
-        self.handles.first().map_or_else(|| Some(Err(OpenKind::Closed.into())), |first| first.opened())
+        self.handles.first().map_or_else(|| Some(Err(OpenKind::Closed.into())), Handle::opened)
     }
 
     fn why_not_open(&self, waited: Duration) -> OpenError {

@@ -333,7 +333,7 @@ mod tests {
         ] {
             let view = View { far_ahead, held_lanes: Some(3), ..state.view.clone() };
             let last_error = error.map(String::from);
-            let mut state = State { view, start, is_refused, last_error, ..state.clone() };
+            let mut state = State { view, start, last_error, is_refused, ..state.clone() };
             let why = |state: &State| state.why_not_open(Duration::from_millis(250)).to_string();
             assert!(why(&state).starts_with(expected), "{}", why(&state));
             state.view.stopped = Some(Stopped::Reverted { key: "lanes/1/00000".into() });

@@ -219,6 +219,30 @@ fn a_task_waits_without_a_timer_until_the_ceiling_is_past_a_floor_or_a_lane_is_f
     block_on(call).unwrap();
 }
 
+/// A register that refuses this process for good.
+struct Refuses;
+impl Register for Refuses {
+    fn read(&mut self, _: &str) -> Result<Option<String>, RegisterError> {
+        Err(RegisterError::new("wrong password").permanent())
+    }
+
+    fn list(&mut self, _: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        Err(RegisterError::new("wrong password").permanent())
+    }
+
+    fn compare_and_set(&mut self, _: &str, _: Option<&str>, _: &str) -> Result<bool, RegisterError> {
+        Err(RegisterError::new("wrong password").permanent())
+    }
+
+    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        Ok(None)
+    }
+
+    fn promise(&self) -> Promise {
+        Promise::Strong
+    }
+}
+
 #[test]
 fn a_task_waits_for_nothing_that_is_permanent_or_that_only_the_generator_refuses() {
     let clock = Arc::new(imid::clock::ManualClock::new(1_795_204_812_345));
@@ -230,32 +254,16 @@ fn a_task_waits_for_nothing_that_is_permanent_or_that_only_the_generator_refuses
             break error;
         }
     };
-    assert!(refused.generate_error().is_some_and(|error| error.is_overload()) && refused.retry_after().is_some());
+    assert!(
+        refused.generate_error().is_some_and(imid::generator::GenerateError::is_overload)
+            && refused.retry_after().is_some()
+    );
     let start = Instant::now();
     assert_eq!(ids.generate_within(room(), LONG), Err(refused), "the blocking form has the same rule");
     assert!(start.elapsed() < LONG / 2);
     ids.close();
     assert!(block_on(ids.generate_async(room())).unwrap_err().is_closed());
     assert!(block_on(ids.wait_until_open_async()).unwrap_err().is_closed());
-    // A register that refuses this process for good.
-    struct Refuses;
-    impl Register for Refuses {
-        fn read(&mut self, _: &str) -> Result<Option<String>, RegisterError> {
-            Err(RegisterError::new("wrong password").permanent())
-        }
-        fn list(&mut self, _: &str) -> Result<Vec<(String, String)>, RegisterError> {
-            Err(RegisterError::new("wrong password").permanent())
-        }
-        fn compare_and_set(&mut self, _: &str, _: Option<&str>, _: &str) -> Result<bool, RegisterError> {
-            Err(RegisterError::new("wrong password").permanent())
-        }
-        fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
-            Ok(None)
-        }
-        fn promise(&self) -> Promise {
-            Promise::Strong
-        }
-    }
     let ids = LeasedGenerator::open(Refuses, LaneOptions::new()).unwrap();
     assert!(block_on(ids.wait_until_open_async()).unwrap_err().is_permanent());
 }
@@ -310,14 +318,14 @@ fn wakers_that_poll_at_once_or_panic_or_are_slow_end_no_lease() {
     }
     drop(minted);
     register.set_down(false);
-    let mut ids_minted = Vec::new();
+    let mut found = Vec::new();
     while let Ok(id) = is_minted.recv_timeout(LONG) {
-        ids_minted.push(id);
-        if ids_minted.len() == 10 {
+        found.push(id);
+        if found.len() == 10 {
             let lane = ids.status().lane.unwrap();
             imid_lease::admin::free(&mut register.clone(), "lanes", lane, imid_lease::admin::FreeIf::Forced).unwrap();
         }
     }
-    assert_eq!((ids_minted.len(), ids.status().lost), (24, 1));
+    assert_eq!((found.len(), ids.status().lost), (24, 1));
     assert!(ids.close_within(LONG));
 }

@@ -32,6 +32,8 @@ struct Script {
     time_takes_ms: AtomicU64,
     is_permanent: AtomicBool,
     writes_panic: AtomicBool,
+    time_panics: AtomicBool,
+    clock_panics: AtomicBool,
 }
 
 impl Script {
@@ -52,6 +54,7 @@ struct ScriptedClock(Arc<Script>);
 
 impl Clock for ScriptedClock {
     fn now_ms(&self) -> Result<u64, ClockError> {
+        assert!(!self.0.clock_panics.load(Ordering::Relaxed), "on purpose");
         Ok(scripted_ms(&self.0.clock_ahead_ms))
     }
 }
@@ -85,6 +88,7 @@ impl Register for ScriptedRegister {
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
         self.1.say("time".into());
         SCRIPTED_MS.set(SCRIPTED_MS.get().map(|now_ms| now_ms + self.1.time_takes_ms.load(Ordering::Relaxed)));
+        assert!(!self.1.time_panics.load(Ordering::Relaxed), "on purpose");
         if self.1.time_fails.load(Ordering::Relaxed) {
             return Err(RegisterError::new("no time"));
         }
@@ -391,6 +395,25 @@ fn a_call_that_panics_has_no_answer_and_the_lease_goes_on() {
     let status = scripted.status();
     assert_eq!((status.phase, status.last_error), (Phase::Holding, None));
     assert!(status.renewals > 1, "{}", status.renewals);
+}
+
+#[test]
+fn a_clock_or_a_time_call_that_panics_has_no_time_and_the_lease_goes_on() {
+    type Panics = fn(&Script) -> &AtomicBool;
+    let panics: [Panics; 2] = [|script| &script.clock_panics, |script| &script.time_panics];
+    for panics in panics {
+        let mut scripted = Scripted::new(&MemoryRegister::new(), 0, "a");
+        scripted.work();
+        let start_ms = monotonic_ms();
+        panics(&scripted.script).store(true, Ordering::Relaxed);
+        scripted.run_until(start_ms + 5_000);
+        panics(&scripted.script).store(false, Ordering::Relaxed);
+        let before = scripted.status().renewals;
+        scripted.run_until(start_ms + 25_000);
+        let status = scripted.status();
+        assert_eq!(status.phase, Phase::Holding);
+        assert!(status.renewals > before, "{}", status.renewals);
+    }
 }
 
 #[test]
