@@ -1,6 +1,8 @@
 //! IDs that come from elsewhere: they move a host's time, and neither pile hosts up nor carry them away.
 
-use imid::clock::ManualClock;
+use std::cell::Cell;
+
+use imid::clock::{Clock, ClockError, ManualClock};
 use imid::generator::ObserveError;
 use imid::{Generator, MessageId};
 
@@ -232,5 +234,48 @@ fn a_client_moves_a_host_by_no_more_than_the_limit() {
             most = most.max(reply.timestamp_ms() - now);
         }
         assert!((kept..=kept + MORE).contains(&most) && refused > 0, "{most} ms ahead, {refused} refused");
+    }
+}
+
+/// A clock whose last reading is published, and can be wrong or missing. The real one shows T.
+struct Published {
+    reading: Cell<Option<u64>>,
+    refused: Cell<u64>,
+}
+
+impl Clock for Published {
+    fn now_ms(&self) -> Result<u64, ClockError> {
+        self.reading.get().ok_or_else(ClockError::unavailable)
+    }
+
+    fn refresh(&self) -> Result<u64, ClockError> {
+        Ok(T)
+    }
+
+    fn accepts(&self, reading_ms: u64) -> bool {
+        reading_ms != self.refused.get()
+    }
+}
+
+/// The default `max_skew` is 5 s, and a reading that is at most 1 s ahead of the last one is believed.
+#[test]
+fn an_observed_id_is_compared_with_a_reading_that_the_clock_accepts() {
+    for (reading, refused, is_observed) in [
+        (Some(T + 1_000), 0, true),
+        (Some(T + 1_001), 0, false),
+        (Some(T + 1_000), T + 1_000, false),
+        (Some(T), 0, false),
+        (None, 0, false),
+    ] {
+        let clock = Published { reading: Cell::new(Some(T)), refused: Cell::new(0) };
+        let ids = Generator::builder().clock(&clock).build().unwrap();
+        ids.generate(room()).unwrap();
+        clock.reading.set(reading);
+        clock.refused.set(refused);
+        let observed = ids.observe(MessageId::first_at(T + 5_500).unwrap());
+        assert_eq!(observed.is_ok(), is_observed, "{reading:?}, {refused}: {observed:?}");
+        assert!(observed.err().is_none_or(|error| error.is_skew()));
+        // A clock without a reading is read once more.
+        ids.observe(MessageId::first_at(T + 5_000).unwrap()).unwrap();
     }
 }
