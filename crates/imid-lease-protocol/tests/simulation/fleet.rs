@@ -2,7 +2,7 @@
 //! all processes from the moment at which they start together until each has a lane.
 //!
 //! The whole table, up to 4,096 processes, takes three minutes:
-//! `IMID_LEASE_FLEET=4096 cargo test -p imid-lease --release --lib a_table_of_fleets -- --nocapture`.
+//! `IMID_LEASE_FLEET=4096 cargo test -p imid-lease-protocol --release --test simulation a_table_of_fleets -- --nocapture`.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
