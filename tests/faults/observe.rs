@@ -274,7 +274,7 @@ fn an_observed_id_is_compared_with_a_reading_that_the_clock_accepts() {
         clock.refused.set(refused);
         let observed = ids.observe(MessageId::first_at(T + 5_500).unwrap());
         assert_eq!(observed.is_ok(), is_observed, "{reading:?}, {refused}: {observed:?}");
-        assert!(observed.err().is_none_or(|error| error.is_skew()));
+        assert!(observed.err().is_none_or(ObserveError::is_skew));
         // A clock without a reading is read once more.
         ids.observe(MessageId::first_at(T + 5_000).unwrap()).unwrap();
     }
