@@ -41,7 +41,7 @@ const KILL_EACH: Duration = Duration::from_secs(2);
 /// A request that takes longer is sent again, to another gateway.
 const TIMEOUT: Duration = Duration::from_secs(8);
 
-/// How much the clock of the last gateway is ahead, for the program `faketime`.
+/// How much the clock of the last gateway is ahead, for libfaketime, whose path is in IMID_FAKETIME.
 const AHEAD: &str = "+1h";
 /// How far each room is lifted after the failover. It is more than the time whose commits can be lost.
 const LIFT_MS: u64 = 60_000;
@@ -70,9 +70,11 @@ impl World {
     /// Returns the command that starts a gateway.
     fn gateway(&self, place: usize) -> Result<Command> {
         let program = env::current_exe()?.with_file_name(env::var("CHAT_PROGRAM").as_deref().unwrap_or("imid-chat"));
-        let mut command = Command::new(if place == WRONG { "faketime".as_ref() } else { program.as_os_str() });
+        let mut command = Command::new(program);
         if place == WRONG {
-            command.args(["-f", AHEAD]).arg(program).env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+            // Not by the program `faketime`, which would be killed in place of the gateway.
+            command.env("LD_PRELOAD", env::var("IMID_FAKETIME")?).env("FAKETIME", AHEAD);
+            command.env("FAKETIME_DONT_FAKE_MONOTONIC", "1").env("FAKETIME_DISABLE_SHM", "1");
         }
         command
             .env("CHAT_LISTEN", self.urls[place].trim_start_matches("http://"))
@@ -165,7 +167,9 @@ async fn wait_for(world: &World, url: &str) -> Result<()> {
 async fn expect_draining(world: &World, place: usize) -> Result<()> {
     let client = Client::builder().pool_max_idle_per_host(0).build()?;
     let ready = || client.get(format!("{}/ready", world.urls[place])).timeout(TIMEOUT).send();
+    let start = Instant::now();
     while ready().await?.status().is_success() {
+        assert!(start.elapsed() < TIMEOUT, "gateway {place} was asked to stop, and is ready after {TIMEOUT:?}");
         sleep(Duration::from_millis(20)).await;
     }
     let page = client.get(format!("{}/rooms/{}/messages", world.urls[place], ROOMS[0])).query(&[("user", FOLLOWER)]);

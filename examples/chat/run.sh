@@ -14,6 +14,8 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target}
 if [ -z "${IMID_CHAT_BUILT:-}" ]; then
   # It gives a gateway another clock.
   bash "$root/ci/services.sh" install faketime
+  IMID_FAKETIME=$(ls /usr/lib/*/faketime/libfaketimeMT.so.1)
+  export IMID_FAKETIME
   cargo build --quiet --manifest-path "$here/Cargo.toml" --locked
   cargo build --quiet --manifest-path "$root/Cargo.toml" --release --package imid-cli --features postgres,tls-ring
   export IMID_CHAT_BUILT=1
