@@ -66,7 +66,7 @@ pub struct LeasedGenerator<C = SystemClock, const STRIPES: usize = 1> {
     lease: Handle,
 }
 
-/// The state that the threads that mint share with the keeper.
+/// The state that the threads that mint share with the thread of the lease.
 struct Inner<C, const STRIPES: usize> {
     /// Mints nothing. Before there is a lane, it remembers which IDs were observed.
     before: LaneGenerator<C, STRIPES>,
@@ -169,7 +169,7 @@ where
         let (space, name) = settings.check()?;
         let clock = BelievedClock::new(clock, millis(settings.max_skew), settings.trusted);
         let lane_bits = space.bits();
-        // This also finds invalid settings, which the keeper could not report.
+        // This also finds invalid settings, which the thread could not report.
         let before = build(&clock, &settings, lane_bits, Grant { lane: 0, floor_ms: 0, ceiling_ms: 0 })?;
         let inner = Arc::new(Inner {
             before,
@@ -364,7 +364,7 @@ where
         loop {
             let granted = self.inner.last().unwrap_or(&self.inner.before);
             observe(&granted.generator)?;
-            // ORDERING: with the fence in `seal`: either this sees the seal, or the keeper sees what was observed.
+            // ORDERING: with the fence in `seal`: either this sees the seal, or the thread sees what was observed.
             fence(Ordering::SeqCst);
             if !granted.is_sealed.load(Ordering::Relaxed) || self.stays_last(granted) {
                 return Ok(());
@@ -521,7 +521,7 @@ where
                     return Err(self.why_stopped());
                 }
             } else if error.is_ceiling() {
-                // The keeper may have raised it since.
+                // The thread of the lease may have raised it since.
                 if waited {
                     self.lease.wake();
                     return Err(self.why_no_room());
@@ -667,7 +667,7 @@ fn build<C: Clock + Clone, const STRIPES: usize>(
     Ok(LaneGenerator { generator: builder.build()?, is_sealed: AtomicBool::new(false), next: OnceLock::new() })
 }
 
-/// The part of a generator that the keeper drives.
+/// The part of a generator that the thread of the lease drives.
 struct LaneMinter<C, const STRIPES: usize>(Arc<Inner<C, STRIPES>>);
 
 impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Minter for LaneMinter<C, STRIPES> {

@@ -421,7 +421,7 @@ impl World {
             if self.is_healthy {
                 self.fail(Fault::RefusedWhileHealthy);
             }
-            // A refused call wakes the keeper.
+            // A refused call wakes the thread of the lease.
             self.holders[index].sleeps_until_ms = 0;
             return false;
         };
