@@ -94,7 +94,7 @@ install() {
     printf '#!/bin/sh\nexit 101\n' | "${sudo[@]}" tee $policy >/dev/null
     "${sudo[@]}" chmod 755 $policy
   fi
-  local apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -qq -o Dpkg::Use-Pty=0)
+  local apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get -qq -o Dpkg::Use-Pty=0 -o Acquire::Retries=5 -o DPkg::Lock::Timeout=600)
   # Without package lists, or with old ones, the first attempt fails.
   "${apt[@]}" install -y --no-install-recommends "${missing[@]}" >/dev/null 2>&1 ||
     { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "${missing[@]}"; } >&2 || failed=1
@@ -102,11 +102,14 @@ install() {
   return $failed
 }
 
-# Prints a port that nobody listens on. It is below the ports that Linux gives to clients.
+# Prints a port that nobody listens on, nor will for another folder of servers: a link to the folder reserves it. It is below the ports that
+# Linux gives to clients.
 free_port() {
-  local port
-  while port=$((20000 + RANDOM % 12000)); do
-    (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || { echo $port; return; }
+  local port link ports=${TMPDIR:-/tmp}/imid-ports.$(id -u)
+  mkdir -p "$ports"
+  while port=$((20000 + RANDOM % 12000)) link=$ports/$port; do
+    [ -e "$link" ] || rm -f "$link"
+    ln -s "$IMID_SERVICES" "$link" 2>/dev/null && ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && { echo $port; return; }
   done
 }
 
@@ -260,12 +263,18 @@ clone() {
     -d "$(url postgres)") >>"$folder/log" 2>&1 && start standby
 }
 
-sql_of_standby() { "$(program psql)" -XAtqc "$1" "$(url standby)" >/dev/null; }
+sql_of_standby() { "$(program psql)" -XAtqc "$1" "$(url standby)"; }
+
+# Cuts the standby off, and waits until it receives nothing.
+detach() {
+  sql_of_standby "ALTER SYSTEM SET primary_conninfo = ''" && sql_of_standby 'SELECT pg_reload_conf()' >/dev/null || return
+  while [ "$(sql_of_standby 'SELECT count(*) FROM pg_stat_wal_receiver')" != 0 ]; do sleep 0.05; done
+}
 
 # The standby becomes the server of the port.
 promote() {
   stop postgres kill
-  sql_of_standby 'SELECT pg_promote()' || return
+  [ "$(sql_of_standby 'SELECT pg_promote(true, 600)')" = t ] || return
   stop standby stop
   rm -rf "$IMID_SERVICES/postgres/data"
   mv "$IMID_SERVICES/standby/data" "$IMID_SERVICES/postgres/data"
@@ -305,7 +314,7 @@ start() {
     # A session of its own: a Ctrl-C at the terminal reaches this script first, which then stops the servers.
     (run_server "$store" "$port") </dev/null >>log 2>&1 &
     echo $! >pid
-    for _ in $(seq 600); do
+    for _ in $(seq 2000); do
       (answers "$store" "$port") >/dev/null 2>&1 && { touch started; return 0; }
       kill -0 "$(cat pid)" 2>/dev/null || break
       sleep 0.05
@@ -421,7 +430,7 @@ case ${1:-} in
       save) stop "$2" stop && rm -rf "$IMID_SERVICES/$2/saved" && cp -a "$IMID_SERVICES/$2/data" "$IMID_SERVICES/$2/saved" && start "$2" ;;
       restore) stop "$2" kill && rm -rf "$IMID_SERVICES/$2/data" && cp -a "$IMID_SERVICES/$2/saved" "$IMID_SERVICES/$2/data" && start "$2" ;;
       standby) clone || fail "cannot make a standby: $(tail -n 3 "$IMID_SERVICES/standby/log")" ;;
-      detach) sql_of_standby "ALTER SYSTEM SET primary_conninfo = ''" && sql_of_standby 'SELECT pg_reload_conf()' ;;
+      detach) detach || fail "cannot cut off the standby" ;;
       promote) promote || fail "cannot promote the standby: $(tail -n 3 "$IMID_SERVICES"/{standby,postgres}/log)" ;;
       tls) set_tls "$2" "${4:-}" || fail "cannot start $2: $(tail -n 3 "$IMID_SERVICES/$2/log")" ;;
       *) fail "expected stop, kill, start, pause, resume, tls, save, restore, standby, detach or promote, found ${3:-nothing}" ;;

@@ -21,7 +21,7 @@ not_checked() { echo "not checked: stores: $1: $2" >>"$folder/not_checked"; }
 
 # Installs a Python package into a folder of its own.
 wheel() {
-  "$venv/bin/python" -c "import $1" 2>/dev/null ||
+  "$venv/bin/python" -c "import $1" 2>/dev/null || PIP_RETRIES=10 PIP_DEFAULT_TIMEOUT=60 \
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --only-binary :all: "$2"
 }
 
@@ -125,8 +125,8 @@ sql_mysql() {
   vectors="SET @vectors = '$(sed "s/\\\\/\\\\\\\\/g; s/'/\\\\'/g" spec/vectors.json)';"
   { echo "$vectors"; cat sql/mysql/test.sql; } | "${client[@]}"
   # The tables are in a database of their own, because other tests make tables of these names.
-  "${client[@]}" -e 'CREATE OR REPLACE DATABASE imid_mint'
-  { echo "$vectors"; cat sql/mysql/{tables,mint,tables,mint_test}.sql; } | "${client[@]}" -D imid_mint | grep --text '^ok: '
+  { echo "CREATE OR REPLACE DATABASE imid_mint; USE imid_mint; $vectors"; cat sql/mysql/{tables,mint,tables,mint_test}.sql; } | "${client[@]}" |
+    grep --text '^ok: '
   "${client[@]}" -e 'DROP DATABASE imid_mint'
   mysql_environments
   sed "s|\$ROWS|$folder/rows.short|" sql/mysql/rows.sql | "${client[@]}"
