@@ -7,12 +7,12 @@ use yaml_rust2::{Yaml, YamlLoader};
 
 const LEASES: &str = include_str!("../../../docs/LEASES.md");
 
-/// The doctests compile the blocks.
+/// The doctests compile the blocks of Rust, and a test of the tool runs the others.
 #[test]
 fn all_code_of_the_page_for_operators_is_compiled() {
     let fences: Vec<_> =
         LEASES.lines().filter_map(|line| line.strip_prefix("```")).filter(|it| !it.is_empty()).collect();
-    assert_eq!(fences, ["rust,no_run"]);
+    assert_eq!(fences, ["sh", "rust,no_run"]);
 }
 
 /// Returns a column of the table with this head: the text of each row, without links.
@@ -68,11 +68,9 @@ fn the_alerts_and_the_dashboard_have_the_metrics_of_the_crate() {
     assert_eq!(metrics_of(include_str!("../../../deploy/dashboard.json")), of_the_crate);
     let of_the_alerts = metrics_of(include_str!("../../../deploy/alerts.yml"));
     assert!(of_the_alerts.is_subset(&of_the_crate), "{of_the_alerts:?}");
-    // The page for operators names what to watch, and each of these has an alert.
-    assert_eq!(of_the_alerts, metrics_of(LEASES));
 }
 
-/// Who is paged at night follows the link.
+/// Who is paged at night follows the link, and reads which metric it was.
 #[test]
 fn each_alert_has_a_section_on_the_page_for_those_on_call() {
     let page = include_str!("../../../docs/ONCALL.md");
@@ -82,7 +80,11 @@ fn each_alert_has_a_section_on_the_page_for_those_on_call() {
     for (name, rule) in &rules {
         let anchor = format!("docs/ONCALL.md#{}\n", name.to_lowercase());
         assert!(rule.contains("runbook_url: ") && rule.contains(&anchor), "{name} has no link to its section");
-        assert!(page.contains(&format!("\n## {name}\n")), "{name} has no section");
+        let (_, section) =
+            page.split_once(&format!("\n## {name}\n")).unwrap_or_else(|| panic!("{name} has no section"));
+        let section = section.split("\n## ").next().unwrap_or_default();
+        let is_named = |metric: &&str| metrics_of(rule).contains(metric);
+        assert!(metrics_of(section).iter().any(|it| is_named(&it)), "the section of {name} does not name its metric");
     }
     let sections = page.lines().filter_map(|line| line.strip_prefix("## ImidLease"));
     assert_eq!(sections.count(), rules.len(), "a section of an alert that is gone");

@@ -3,8 +3,13 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use imid::MessageId;
+use imid_lease::register::FileRegister;
+use imid_lease::{LaneOptions, LeasedGenerator};
+
+use crate::imid_args;
 
 /// A command of a `console` block, and the output that follows it.
 struct Example {
@@ -73,6 +78,7 @@ const README: &str = include_str!("../../../../README.md");
 const TOOL: &str = include_str!("../../../../docs/TOOL.md");
 const DEPLOY: &str = include_str!("../../../../docs/DEPLOY.md");
 const LEASES: &str = include_str!("../../../../docs/LEASES.md");
+const ONCALL: &str = include_str!("../../../../docs/ONCALL.md");
 const MIGRATING: &str = include_str!("../../../../docs/MIGRATING.md");
 
 #[test]
@@ -154,6 +160,18 @@ fn each_shell_block_of_the_documents_is_run_by_a_test() {
         assert!(ran.as_ref().is_ok_and(|out| out.contains(expected)), "{shell}: {ran:?}");
     }
 
+    // The first lease, in a file in place of PostgreSQL.
+    let [create] = blocks(LEASES, "sh")[..] else { panic!("the page about leases has one shell block") };
+    let (_, create) = create.split_once('\n').expect("the tool is installed first");
+    let create = create.replace("postgres://chat:secret@localhost/chat", "file:ids");
+    let (_home, ran) = run_at_home(&create);
+    assert_eq!(ran.as_deref(), Ok("space production has 64 lanes, free from now\n"));
+    let [look] = blocks(ONCALL, "sh")[..] else { panic!("the page for those on call has one shell block") };
+    let look =
+        look.replace("postgres://chat:secret@db/chat", "file:ids").replace("lane list", "lane list --space production");
+    let (_home, ran) = run_at_home(&format!("{create}\n{}", look.split("curl").next().unwrap_or_default()));
+    assert!(ran.as_ref().is_ok_and(|out| out.contains("\n64 lanes of imid-80\n")), "{ran:?}");
+
     // The tests with PostgreSQL run these, and tests/parquet.py runs those of DuckDB.
     let (duckdb, psql): (Vec<_>, Vec<_>) =
         blocks(MIGRATING, "sh").into_iter().partition(|block| block.contains("duckdb"));
@@ -163,10 +181,48 @@ fn each_shell_block_of_the_documents_is_run_by_a_test() {
     assert_eq!((blocks(README, "sql").len(), blocks(TOOL, "sql").len()), (1, 0));
 }
 
+/// The lines are the same but for the words with a number or an ID. Those that are not here need a PostgreSQL.
+#[test]
+fn the_page_for_those_on_call_shows_what_the_tool_prints() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("ids");
+    // A change of the number of lanes watches for half of it, and the lease is renewed twice in that time.
+    let options = LaneOptions::new().holder("chat-3").horizon(Duration::from_secs(8)).create_missing();
+    let ids = LeasedGenerator::open(FileRegister::shared(&path).expect("a file"), options).expect("options");
+    ids.wait_until_open(Duration::from_secs(15)).expect("a lane");
+    let url = format!("file:{}", path.display());
+    let run = |args: &[&str]| {
+        let ran = imid_args(&[&["lane"], args, &["--register", &url]].concat(), "");
+        ran.out + &ran.err
+    };
+    let empty = format!("file:{}", folder.path().join("empty").display());
+    imid_args(&["lane", "create", "--first", "--space", "other", "--register", &empty], "").ok();
+    let printed =
+        [run(&["doctor"]), run(&["resize", "7"]), imid_args(&["lane", "doctor", "--register", &empty], "").ok()];
+    let without_numbers = |text: &str| {
+        let word = |word| if str::contains(word, |it: char| it.is_ascii_digit()) { "0" } else { word };
+        text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+    };
+    let printed: Vec<_> = printed.iter().flat_map(|out| out.lines()).map(without_numbers).collect();
+    let mut count = 0;
+    for line in blocks(ONCALL, "text").into_iter().flat_map(str::lines) {
+        let of_postgres =
+            ["clock ", "looked at", "not seen", "promise ", "change    the clocks", "error: cannot connect"];
+        if line.starts_with("$ ") || line == "..." || of_postgres.iter().any(|start| line.starts_with(start)) {
+            continue;
+        }
+        let line = without_numbers(line.trim_end_matches(" ..."));
+        assert!(printed.iter().any(|it| it.starts_with(&line)), "{line:?} is not in {printed:#?}");
+        count += 1;
+    }
+    assert!(count >= 6, "{count}");
+    ids.close();
+}
+
 #[test]
 fn the_arguments_of_each_command_in_a_sentence_are_accepted() {
     let mut count = 0;
-    for document in [README, TOOL, DEPLOY, LEASES, MIGRATING] {
+    for document in [README, TOOL, DEPLOY, LEASES, ONCALL, MIGRATING] {
         let commands =
             document.split('`').skip(1).step_by(2).filter(|code| code.starts_with("imid ") && !code.contains('\n'));
         for command in commands.filter(|command| command.contains("--")) {
