@@ -1,7 +1,8 @@
-//! Message IDs for chat backends: 80 bits that sort by time and carry a 22-bit hash of their conversation.
+//! Message IDs for chat backends: 80 bits that sort by time and carry a 22-bit hash of their room.
 //!
-//! A service **tags** each message with an ID, its store **orders** messages by ID, and any reader **parses** the ID back into
-//! time, session type and session hash. It needs no machine ID, no coordinator and no network.
+//! A service **mints** an ID for each message, its database **orders** messages by ID, and any reader **parses** an ID back into its
+//! time, session type and session hash. A session is a room, a group or a private chat. Minting needs no machine ID, no coordinator and
+//! no network.
 //!
 //! ```
 //! use imid::{MessageId, SessionTag, SessionType};
@@ -67,15 +68,15 @@
 //! Where:
 //! - **timestamp** is the number of milliseconds since 1970; the last one is on 2109-05-15;
 //! - **spin** counts the IDs of a millisecond; it starts at a seeded value and carries into the next millisecond;
-//! - **type** is the kind of conversation, a code from 0 to 15 ([`SessionType`]);
-//! - **session hash** is the low 22 bits of XXH3-64 of the conversation's name ([`SessionHash`]).
+//! - **type** is the kind of session, a code from 0 to 15 ([`SessionType`]);
+//! - **session hash** is the low 22 bits of XXH3-64 of the session's name ([`SessionHash`]).
 //!
 //! IDs have the same order as integers, as bytes and as text. The text has 19 characters: 16 digits in four dashed groups,
 //! without 0, 1, O and I. For other languages, FORMAT.md fixes every bit and GENERATOR.md the rules of minting.
 //!
 //! # Guarantees
 //!
-//! This section is the authoritative list of guarantees. Other pages link to it.
+//! This is the authoritative list. Other pages link to it.
 //!
 //! **Order**: the IDs of a generator strictly increase, over all sessions with one stripe and per session with more. After
 //! [`observe`](Generator::observe), new IDs sort after the observed ID of another host as well. In a room in which several
@@ -90,7 +91,6 @@
 //! | one process mints for each session, chosen by its *name* (a sticky load balancer, a Kafka key) | unique under the same conditions, except between two sessions that share a hash and are on two hosts: two of their IDs of one millisecond are equal with probability 1/4096 |
 //! | any host mints for any session | **not unique**: two IDs of one session that two hosts mint in one millisecond are equal with probability 1/4096 |
 //! | any host mints for any session with [`MessageId::after`], in a transaction that has locked the session's row, which has its last ID; the ID has a unique key | **unique** among what is stored, and in order within each session, regardless of the hosts' clocks, if the conditions in STORES.md hold |
-//! | several hosts, each message stored in a transaction that has locked its room's row, with a unique key on the ID: [`MessageId::after`] | **unique** and in room order, whatever the clocks of the hosts show |
 //! | each host has its own [`lane`](generator::Builder::lane) | **unique**, while no two live hosts hold one lane and a lane's next holder starts after its last ID |
 //! | each process holds a lease of the crate `imid-lease` on a strong store | **unique** regardless of clocks, networks or pauses, as long as the store loses no acknowledged write and no running VM is cloned |
 //! | a process restarts without a floor and without a lease | **not unique**: the process is a new host. It can repeat IDs that ran ahead of the clock ([how far](#how-far-ids-can-be-ahead-of-the-clock)) |
@@ -140,10 +140,10 @@
 //! | strict order over all sessions, 4,096 IDs/ms | [`Generator::new`] |
 //! | strict order per session, 64 × 4,096 IDs/ms, threads that do not contend | [`Generator::striped`] |
 //! | the fastest clock | a [`clock::TickClock`] in the [`builder`](Generator::builder) |
-//! | many IDs of one session in one call | [`batch`](Generator::batch), [`fill`](Generator::fill) |
+//! | many IDs for one session in one call | [`batch`](Generator::batch), [`fill`](Generator::fill) |
 //! | several hosts, each message stored in a transaction that has locked its room's row | [`MessageId::after`] the room's last ID |
 //! | replies that sort after their questions, where any host posts in a room by lanes or leases | [`observe`](Generator::observe) |
-//! | several hosts that mint for one session | [`lane`](generator::Builder::lane), or the crate `imid-lease` |
+//! | several hosts that mint for one session, without that lock | [`lane`](generator::Builder::lane), or the crate `imid-lease` |
 //! | after a crash, no ID that is already stored | [`floor`](generator::Builder::floor) with the greatest stored ID |
 //! | after a crash, no ID that was ever minted | the crate `imid-lease` |
 //! | IDs of imported messages, with their times | a [`clock::ManualClock`] and limits of [`Duration::MAX`](core::time::Duration::MAX) |
@@ -181,11 +181,11 @@
 //! | bytes | 10 | 16 | 16 | 8 |
 //! | characters | 19 | 36 | 26 | up to 19 digits |
 //! | time | 42 bits of ms | 48 bits of ms | 48 bits of ms | 41 bits of ms |
-//! | what it reveals about the conversation | type and 22-bit hash | nothing | nothing | nothing |
+//! | what it reveals about the room | type and 22-bit hash | nothing | nothing | nothing |
 //! | needs a machine ID | no | no | no | yes, 10 bits |
 //! | what makes it unique | the [guarantees](#guarantees) above | 74 random or counted bits | 80 random or counted bits | the machine ID |
 //!
-//! An ID with many random bits is the better choice if any host may mint for any conversation and you do not want lanes or leases.
+//! An ID with many random bits is the better choice if any host may mint for any room, and you want neither the room's lock nor leases.
 //!
 //! # Rust version and platforms
 //!

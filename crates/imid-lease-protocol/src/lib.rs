@@ -1,8 +1,8 @@
 //! The lease protocol of [`imid-lease`](https://docs.rs/imid-lease), without I/O: no thread, no clock, no connection and no random
 //! source. Whoever drives it passes in the time and the random bits.
 //!
-//! **Use `imid-lease`.** This crate is for a loop or a runtime of your own, for tests, and for reading. Its interface has no promise of
-//! stability: any 0.x version can change it. The protocol itself is `spec/PROTOCOL.md` in the repository of imid.
+//! **Use `imid-lease`.** This crate is for your own loop or runtime, for tests, and for reading. Its interface is not stable: any 0.x
+//! version can change it. The protocol itself is `spec/PROTOCOL.md` in the repository of imid.
 //!
 //! | module | what it has |
 //! | --- | --- |

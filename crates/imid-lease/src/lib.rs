@@ -1,9 +1,13 @@
-//! Lanes for [`imid`], leased from a shared register, so that every ID is unique regardless of clocks and networks.
+//! Leases lanes of the ID space of [`imid`] to processes, so that every ID is unique regardless of clocks and networks.
 //!
-//! A lease says: "this lane, IDs with a time below the ceiling". A process writes the ceiling to the register with a
-//! compare-and-set before it uses it, and no one else lowers it. A process that is paused, partitioned or wrong about the time
-//! can therefore mint only IDs that no other process will mint. Timeouts decide only how soon the lane of a dead process is
-//! reused.
+//! **You need this** if several processes mint before or without the lock of a room's row: in front of a queue, for a store without
+//! a unique key, in several regions. If each message is stored in a transaction that locks its room, use
+//! [`MessageId::after`](imid::MessageId::after) instead. If one process mints for each room, use [`imid::generate`].
+//!
+//! A lease says: "this lane, IDs with a time below the ceiling". A process writes the ceiling to the register, a table in a store
+//! that you already run, with a compare-and-set before it uses it, and no one else lowers it. A process that is paused,
+//! partitioned or wrong about the time can therefore mint only IDs that no other process will mint. Timeouts decide only how soon
+//! the lane of a dead process is reused.
 //!
 //! One process on one host needs a file and no service:
 //!
@@ -16,13 +20,14 @@
 //! # let path = folder.join("ids");
 //! let ids = LeasedGenerator::open_file(path)?;
 //! let id = ids.generate(SessionTag::new(SessionType::GROUP, "room-42"))?;
-//! // Before the process exits: the next one then continues at once.
+//! // Before the process exits: the next one then starts immediately.
 //! ids.close();
 //! # std::fs::remove_dir_all(&folder)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Several processes share a register: [`LeasedGenerator::open`].
+//! Several processes share a register: [`LeasedGenerator::open`] with a `PostgresRegister`, for example. An operator creates its space
+//! once, with `imid lane create` or [`admin::create_first`].
 //!
 //! # Guarantees
 //!
@@ -36,9 +41,9 @@
 //! | --- | --- |
 //! | the register does not answer | minting continues up to the ceiling, for at least three quarters of the horizon; then an error with [`retry_after`](LeaseError::retry_after) |
 //! | a reply is lost, or a write is late | the record is read, and the write is retried; a ceiling is not used before it is acknowledged |
-//! | a process is killed | its lane can be taken after its horizon, or immediately by a process of the same name ([`holder`](LaneOptions::holder)). The lane continues after the ceiling, up to one horizon ahead of the clock |
+//! | a process is killed | its lane can be taken after its horizon, or immediately by a process with the same name ([`holder`](LaneOptions::holder)). The lane continues after the ceiling, up to one horizon ahead of the clock |
 //! | a process is paused, and its lane is taken | it uses what is left below its ceiling, then takes another lane |
-//! | all lanes are held | an error with `retry_after`, until a lane is given back or its holder has not renewed it for its horizon |
+//! | all lanes are held | an error with `retry_after`, until a lane is released, or its holder has not renewed it for its horizon |
 //! | a clock jumps by more than [`max_skew`](LaneOptions::max_skew) | the jump is not followed. If the store has no clock, a forward jump is believed after a minute |
 //! | a process starts with a wrong clock, or the store has one | an error that says by how much they differ, until they agree or [`trust`](LaneOptions::trust) names one of them. If the store has no clock or both are wrong, **the IDs have the wrong time** and are still unique |
 //! | all lanes are further ahead of the clock than the horizon and `max_skew` explain: this clock is behind, or another one was ahead | an error at the start ([`OpenError::is_clock`]), unless [`accept_far_lanes`](LaneOptions::accept_far_lanes) is set; a wait if other processes hold near lanes |
