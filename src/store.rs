@@ -80,7 +80,12 @@ conversions!(AsText AsUuid);
 ///
 /// In Cassandra and Scylla, partitions should be bounded. A table of messages therefore has the partition key
 /// `(session_tag, bucket)` and the clustering key `id`. A reader computes the bucket from an ID; a range of IDs covers the buckets
-/// from that of the first ID to that of the last.
+/// from that of the first ID to that of the last. Bind a bucket as `i32::from(bucket)`:
+///
+/// ```sql
+/// CREATE TABLE messages (session_tag int, bucket int, id blob, body text,
+///   PRIMARY KEY ((session_tag, bucket), id)) WITH CLUSTERING ORDER BY (id DESC);
+/// ```
 ///
 /// ```
 /// use core::num::NonZeroU16;
