@@ -1,18 +1,20 @@
 //! The code of docs/STORES.md, with a real server. build.rs takes the first program out of the document.
 
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use imid::MessageId;
 use imid_store_tests::follow::{Follower, follow};
 use imid_store_tests::{sorted, url};
 use sqlx::{Connection, PgConnection, PgPool};
 
-/// Reads with a window of a second and three rows at a time until nothing is new.
+const WINDOW: Duration = Duration::from_secs(600);
+
+/// Reads with a window of ten minutes and three rows at a time until nothing is new.
 async fn all_new(db: &PgPool, follower: &mut Follower) -> Vec<MessageId> {
     let mut all = Vec::new();
     loop {
-        all.extend(follow(db, follower, Duration::from_secs(1), 3).await.expect("rows"));
+        all.extend(follow(db, follower, WINDOW, 3).await.expect("rows"));
         if follower.reading.is_none() {
             return all;
         }
@@ -76,7 +78,7 @@ async fn the_first_program_and_the_page_work_with_postgresql() {
     assert_eq!(all_new(&db, &mut follower).await, []);
     // An ID from the future, as after a crash of a holder, hides none that come after it.
     let store = async |ms: i64| {
-        let at = std::time::UNIX_EPOCH.elapsed().expect("a time").as_millis() as u64;
+        let at = UNIX_EPOCH.elapsed().expect("a time").as_millis() as u64;
         let id = *MessageId::range(at.saturating_add_signed(ms)..).expect("a time").start();
         let insert = sqlx::query("INSERT INTO messages (id, room, body) VALUES ($1, 'room-43', 'late')");
         insert.bind(id).execute(&db).await.expect("a row");
@@ -84,14 +86,14 @@ async fn the_first_program_and_the_page_work_with_postgresql() {
     };
     let future = store(60_000).await;
     assert_eq!(all_new(&db, &mut follower).await, [future]);
-    // Nobody reads for longer than the window.
-    let first = store(0).await;
-    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    // Nobody has read for an hour, which is longer than the window.
+    follower.last_read_ms -= 3_600_000;
+    let first = store(-1_200_000).await;
     let second = store(0).await;
     assert_eq!(all_new(&db, &mut follower).await, [first, second]);
     // A message that is committed late is found, if its ID is in the window.
-    let late = store(-900).await;
-    store(-5_000).await;
+    let late = store(-540_000).await;
+    store(-3_600_000).await;
     assert_eq!(all_new(&db, &mut follower).await, [late]);
     // At least once: a follower that has only its time again reads some messages again.
     let mut again = Follower { last_read_ms: follower.last_read_ms, ..Default::default() };

@@ -362,7 +362,8 @@ mod mariadb {
     /// Returns the code of the error of a client that waits for the room while another commits there. Before that it has read, as a
     /// program does that first looks for the client's key.
     async fn wait_for_room(url: &str, settings: &str, reads_first: bool) -> Result<Option<u16>> {
-        let (mut holding, mut waiting) = (MySqlConnection::connect(url).await?, MySqlConnection::connect(url).await?);
+        let mut holding = MySqlConnection::connect(url).await?;
+        let (mut waiting, mut observer) = (MySqlConnection::connect(url).await?, MySqlConnection::connect(url).await?);
         sqlx::raw_sql("START TRANSACTION").execute(&mut holding).await?;
         take(&mut holding).await?;
         sqlx::raw_sql(AssertSqlSafe(settings.to_owned())).execute(&mut waiting).await?;
@@ -373,7 +374,10 @@ mod mariadb {
             }
             take(&mut waiting).await
         });
-        tokio::time::sleep(Duration::from_millis(500)).await;
+        let is_waiting = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
+        while sqlx::query_scalar::<_, i64>(is_waiting).fetch_one(&mut observer).await? == 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
         sqlx::raw_sql("COMMIT").execute(&mut holding).await?;
         Ok(task.await?.err().map(|error| {
             let sqlx::Error::Database(error) = error else { panic!("{error}") };
@@ -395,8 +399,7 @@ mod mariadb {
             for snapshot in ["OFF", "ON"] {
                 for reads_first in [false, true] {
                     let settings = format!(
-                        "SET SESSION innodb_snapshot_isolation = {snapshot}; SET SESSION TRANSACTION ISOLATION LEVEL {level};
-                         SET SESSION innodb_lock_wait_timeout = 5"
+                        "SET SESSION innodb_snapshot_isolation = {snapshot}; SET SESSION TRANSACTION ISOLATION LEVEL {level}"
                     );
                     let is_refused =
                         snapshot == "ON" && (level == "SERIALIZABLE" || level == "REPEATABLE READ" && reads_first);

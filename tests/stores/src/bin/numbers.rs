@@ -431,6 +431,11 @@ fn sqlite_parent(rooms: u64, seconds: u64, kills: u64) -> Result<ExitCode> {
         writers[writer] = spawn()?;
         killed += 1;
     }
+    // On a slow machine, all were killed before they stored anything.
+    let has_stored = |path: &std::path::PathBuf| std::fs::metadata(path).is_ok_and(|file| file.len() > 0);
+    while !outputs.iter().any(has_stored) && start.elapsed() < Duration::from_secs(seconds + 120) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
     let took = start.elapsed().as_secs_f64();
     for mut writer in writers {
         writer.kill()?;
