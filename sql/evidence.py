@@ -102,35 +102,45 @@ def mint(run, last, tag):
 def store(run, room, sender, key, id, number):
     run("INSERT INTO messages VALUES (%s, %s, %s, %s, %s, 'hello')", id, room.name, number, sender, key)
     run("UPDATE rooms SET last_id = %s WHERE name = %s", id, room.name)
+    return id
 
 
 def transaction(body):
+    """An error ends it, because the writer then closes its connection."""
+
     def way(run, room, sender, key):
         run("BEGIN")
-        try:
-            id = body(run, room, sender, key)
-            run("COMMIT")
-            return id
-        except run.error:
-            run("ROLLBACK")
-            raise
+        id = body(run, room, sender, key)
+        run("COMMIT")
+        return id
 
     return way
 
 
 def in_steps(run, room, sender, key):
     number, last, tag = take(run, room)
-    id = mint(run, last, tag)
-    store(run, room, sender, key, id, number)
-    return id
+    return store(run, room, sender, key, mint(run, last, tag), number)
 
 
-def read_before_the_lock(run, room, sender, key):
-    last = run("SELECT last_id FROM rooms WHERE name = %s", room.name)[0][0]
-    number, _, tag = take(run, room)
-    id = mint(run, last, tag)
-    store(run, room, sender, key, id, number)
-    return id
+def last_from(read, is_locked=False):
+    """Takes the last ID from elsewhere, before or after the room is locked."""
+
+    def body(run, room, sender, key):
+        last = None if is_locked else read(run, room)
+        number, _, tag = take(run, room)
+        last = read(run, room) if is_locked else last
+        return store(run, room, sender, key, mint(run, last, tag), number)
+
+    return transaction(body)
+
+
+def row_of(run, room):
+    return run("SELECT last_id FROM rooms WHERE name = %s", room.name)[0][0]
+
+
+def greatest_of(run, room):
+    found = run("SELECT id FROM messages WHERE room = %s ORDER BY id DESC LIMIT 1", room.name)
+    return found[0][0] if found else room.last_id()
 
 
 def in_a_cte(run, room, sender, key):
@@ -139,14 +149,6 @@ def in_a_cte(run, room, sender, key):
         RETURNING last_number, last_id""", room.name, room.name)
     run("INSERT INTO messages VALUES (%s, %s, %s, %s, %s, 'hello')", id, room.name, number, sender, key)
     return bytes(id)
-
-
-def greatest_id(run, room, sender, key):
-    last = run("SELECT id FROM messages WHERE room = %s ORDER BY id DESC LIMIT 1", room.name)
-    number, _, tag = take(run, room)
-    id = mint(run, last[0][0] if last else room.last_id(), tag)
-    store(run, room, sender, key, id, number)
-    return id
 
 
 def savepoint_before_take(run, room, sender, key):
@@ -160,8 +162,7 @@ def savepoint_before_take(run, room, sender, key):
     else:
         run("RELEASE SAVEPOINT before_take")
         number = run("SELECT last_number FROM rooms WHERE name = %s", room.name)[0][0]
-    store(run, room, sender, key, id, number)
-    return id
+    return store(run, room, sender, key, id, number)
 
 
 def by_the_hosts_clock(run, room, sender, key):
@@ -169,15 +170,7 @@ def by_the_hosts_clock(run, room, sender, key):
     number, _, tag = take(run, room)
     host_ms = time.time_ns() // 1_000_000 + int(sender) % 2 * HOUR_MS
     id = ((host_ms << 38) + (random.randrange(4096) << 26) + tag).to_bytes(10, "big")
-    store(run, room, sender, key, id, number)
-    return id
-
-
-def without_last(run, room, sender, key):
-    number, _, tag = take(run, room)
-    id = mint(run, None, tag)
-    store(run, room, sender, key, id, number)
-    return id
+    return store(run, room, sender, key, id, number)
 
 
 def lowered_row(run, room, sender, key):
@@ -218,13 +211,12 @@ def primary_key(run, is_there):
         run("ALTER TABLE messages " + ("ADD PRIMARY KEY (id)" if is_there else "DROP PRIMARY KEY"))
 
 
-def attack(way, rooms, kills=False, new_keys=False, steps=(), url=URL, least=200):
+def attack(way, rooms, seconds=SECONDS, kills=False, new_keys=False, steps=(), url=URL, least=200):
     """Writers store for some seconds, and on a slow machine until they have tried to store a few messages. Returns what is wrong."""
     admin = connected()
     reset(admin, rooms)
     acknowledged, pids, is_over, seen = [], [0] * WRITERS, threading.Event(), defaultdict(set)
-    senders = defaultdict(set)
-    errors = []
+    senders, errors = defaultdict(set), []
 
     def write(writer):
         run, luck, n = None, random.Random(), 0
@@ -244,12 +236,14 @@ def attack(way, rooms, kills=False, new_keys=False, steps=(), url=URL, least=200
                 except Exception as error:
                     if is_over.is_set():
                         break
-                    errors.append(error)
+                    errors.append(str(error))
                     if new_keys:
                         key = f"{n}-{attempt}"
-                    if run is None or isinstance(error, run.error) and not is_alive(run):
-                        pids[writer], run = 0, None
-                        time.sleep(0.01)
+                    # A new connection, because the transaction may be open.
+                    if run:
+                        run.inner.close()
+                    pids[writer], run = 0, None
+                    time.sleep(0.01)
 
     def follow():
         run, cursors = connected(), {room.name: b"" for room in rooms}
@@ -269,7 +263,7 @@ def attack(way, rooms, kills=False, new_keys=False, steps=(), url=URL, least=200
     killed, parts = 0, [*steps, None]
     for step in parts:
         # Each part has its share of the time and of the messages.
-        end = time.monotonic() + SECONDS * (2 if kills or steps else 1) / len(parts)
+        end = time.monotonic() + seconds / len(parts)
         wanted = len(acknowledged) + len(errors) + least / len(parts)
         while time.monotonic() < end or len(acknowledged) + len(errors) < wanted and time.monotonic() < end + 60:
             time.sleep(0.25 if kills else 0.02)
@@ -308,18 +302,14 @@ def attack(way, rooms, kills=False, new_keys=False, steps=(), url=URL, least=200
     return counts
 
 
-def is_alive(run):
-    try:
-        run("SELECT 1")
-        return True
-    except Exception:
-        return False
+def report(what, way, rooms, control=None, **options):
+    """An attack counts nothing wrong. A control takes less time, and counts what it is for; if a round counts nothing by chance, another does."""
+    check(what, lambda: attack(way, rooms, **{"seconds": SECONDS / 4 if control else SECONDS, **options}), control)
 
 
-def report(what, attack, control=None):
-    """An attack counts nothing wrong. A control counts what it is for; if a round of it counts nothing by chance, the next one does."""
+def check(what, count, control=None):
     for rounds in range(1, 21 if control else 2):
-        counts = attack()
+        counts = count()
         wrong = [name for name in WRONG if counts.get(name)]
         is_right = counts.get(control, 0) > 0 if control else not wrong and counts["posts"] > 0
         if is_right:
@@ -351,6 +341,12 @@ def connected(url=URL):
     return Connection(url)
 
 
+def new_standby():
+    server("postgres standby")
+    with open(os.environ["IMID_SERVICES"] + "/standby/port", encoding="ascii") as file:
+        return connected(re.sub(r":\d+/", f":{file.read().strip()}/", URL))
+
+
 def loss(lift_ms, clock="+0"):
     """The server loses its newest messages, and the clock of the next one is another. Readers know these messages; what is posted after
     that must be after them."""
@@ -364,10 +360,7 @@ def loss(lift_ms, clock="+0"):
     for n in range(80):
         post(run, rooms[n % 8], "before", str(n))
     if DATABASE == "postgres":
-        server("postgres standby")
-        folder = os.environ["IMID_SERVICES"]
-        port = open(f"{folder}/standby/port", encoding="ascii").read().strip()
-        standby = connected(re.sub(r":\d+/", f":{port}/", URL))
+        standby = new_standby()
         while standby("SELECT count(*) FROM messages")[0][0] < 80:
             time.sleep(0.02)
         standby.inner.close()
@@ -427,52 +420,56 @@ def pooled(mode):
 def main():
     version = Connection()("SELECT version()")[0][0].split(" (")[0]
     print(f"{version}, {WRITERS} writers")
+    has_servers = SERVICES and os.environ.get("IMID_LOSS")
+    now = [Room(f"room-{n}", n) for n in range(4)]
     plain = [Room(f"room-{n}", n, n % 2 * HOUR_MS) for n in range(4)]
     ahead = [Room(f"room-{n}", n, HOUR_MS) for n in range(4)]
-    report("imid_post, half of the rooms an hour ahead", lambda: attack(post, plain))
-    report("take, mint, store, commit in steps", lambda: attack(transaction(in_steps), plain))
-    report("kills every 250 ms, lost answers", lambda: attack(post, plain, kills=True))
-    report("kills, lost answers, and a new key for each attempt", lambda: attack(post, plain, kills=True, new_keys=True), "doubled")
+    twins = [Room(f"twin-{n}", 7) for n in range(2)]
+    twins_ahead = [Room(f"twin-{n}", 7, HOUR_MS) for n in range(16)]
+    report("imid_post, half of the rooms an hour ahead", post, plain)
+    report("take, mint, store, commit in steps", transaction(in_steps), plain)
+    report("kills every 250 ms, lost answers", post, plain, seconds=2 * SECONDS, kills=True)
+    report("kills, lost answers, and a new key for each attempt", post, plain, "doubled", kills=True, new_keys=True)
     if CLOCK_FILE:
-        now = [Room(f"room-{n}", n) for n in range(4)]
         steps = ["+3600", "+0", "-3600", "+3600", "+0"]
-        report("the clock of the database steps an hour in both directions", lambda: attack(post, now, steps=steps))
-        report("the same, minted without the last ID", lambda: attack(transaction(without_last), now, steps=steps), "lower")
-        step_clock("+0")
-    report("hosts mint by their own clocks, an hour apart", lambda: attack(transaction(by_the_hosts_clock), plain), "lower")
-    twins = [Room("twin-1", 7), Room("twin-2", 7)]
-    ahead_twins = [Room(f"twin-{n}", 7, HOUR_MS) for n in range(16)]
-    report("two rooms of one tag", lambda: attack(post, twins))
-    report("sixteen rooms of one tag, an hour ahead", lambda: attack(post, ahead_twins))
-    admin = Connection()
+        report("the clock of the database steps an hour in both directions", post, now, seconds=2 * SECONDS, steps=steps)
+        report("the same, minted without the last ID", last_from(lambda run, room: None), now, "lower", steps=steps)
+    report("hosts mint by their own clocks, an hour apart", transaction(by_the_hosts_clock), plain, "lower")
+    report("two rooms of one tag", post, twins)
+    report("sixteen rooms of one tag, an hour ahead", post, twins_ahead)
+    admin = connected()
     primary_key(admin, False)
-    report("condition 5: sixteen rooms of one tag, an hour ahead, no key on the ID alone", lambda: attack(transaction(in_steps), ahead_twins, least=1_000), "equal")
+    report("condition 5: sixteen rooms of one tag, an hour ahead, no key on the ID alone", transaction(in_steps), twins_ahead, "equal", least=1_000)
     reset(admin, [])
     primary_key(admin, True)
-    report("condition 1: autocommit", lambda: attack(in_steps, ahead), "lower")
-    report("condition 2: the last ID is read before the lock", lambda: attack(transaction(read_before_the_lock), ahead), "lower")
+    report("condition 1: autocommit", in_steps, ahead, "lower")
+    report("condition 2: the last ID is read before the lock", last_from(row_of), ahead, "lower")
+    report("condition 2: max(id)", last_from(greatest_of), ahead, "lower")
     if DATABASE == "postgres":
-        report("condition 2: the last ID is read in a CTE", lambda: attack(transaction(in_a_cte), ahead), "lower")
-    report("condition 2: max(id)", lambda: attack(transaction(greatest_id), ahead), "lower")
-    report("condition 3: a savepoint before take", lambda: attack(transaction(savepoint_before_take), ahead), "lower")
-    report("condition 3: two rooms, locked in the order of their names", lambda: attack(two_rooms(True), plain))
-    report("condition 3: two rooms, locked in any order", lambda: attack(two_rooms(False), ahead), "errors")
-    report("condition 4: a room's last ID is lowered", lambda: attack(transaction(lowered_row), ahead), "lower")
+        report("condition 2: the last ID is read in a CTE", transaction(in_a_cte), ahead, "lower")
+        if has_servers:
+            standby = new_standby()
+            report("condition 2: the last ID is read from a standby", last_from(lambda _, room: row_of(standby, room), is_locked=True), ahead, "lower")
+            standby.inner.close()
+    report("condition 3: a savepoint before take", transaction(savepoint_before_take), ahead, "lower")
+    report("condition 3: two rooms, locked in the order of their names", two_rooms(True), plain)
+    report("condition 3: two rooms, locked in any order", two_rooms(False), ahead, "errors")
+    report("condition 4: a room's last ID is lowered", transaction(lowered_row), ahead, "lower")
     if DATABASE == "postgres" and shutil.which("pgbouncer", path=os.environ["PATH"] + ":/usr/sbin"):
         os.environ["PATH"] += ":/usr/sbin"
         with pooled("transaction") as url:
-            report("condition 8: pgbouncer with transaction pooling, imid_post", lambda: attack(post, plain, url=url))
-            report("condition 8: pgbouncer with transaction pooling, in steps", lambda: attack(transaction(in_steps), plain, url=url))
+            report("condition 8: pgbouncer with transaction pooling, imid_post", post, plain, url=url)
+            report("condition 8: pgbouncer with transaction pooling, in steps", transaction(in_steps), plain, url=url)
         with pooled("statement") as url:
-            report("condition 8: pgbouncer with statement pooling, in steps", lambda: attack(transaction(in_steps), plain, url=url, least=20), "errors")
-            report("condition 8: pgbouncer with statement pooling, autocommit", lambda: attack(in_steps, ahead, url=url), "lower")
-    if SERVICES and os.environ.get("IMID_LOSS"):
-        report("condition 7: commits are lost, each room is lifted", lambda: loss(HOUR_MS + 60_000))
+            report("condition 8: pgbouncer with statement pooling, in steps", transaction(in_steps), plain, "errors", url=url, least=20)
+            report("condition 8: pgbouncer with statement pooling, autocommit", in_steps, ahead, "lower", url=url)
+    if has_servers:
+        check("condition 7: commits are lost, each room is lifted", lambda: loss(HOUR_MS + 60_000))
         if CLOCK_FILE:
-            report("condition 7: the clock of the next server is an hour behind, each room is lifted", lambda: loss(2 * HOUR_MS + 60_000, "-3600"))
-            report("condition 7: the same, lifted by less than the clocks differ", lambda: loss(HOUR_MS, "-3600"), "lower")
+            check("condition 7: the clock of the next server is an hour behind, each room is lifted", lambda: loss(2 * HOUR_MS + 60_000, "-3600"))
+            check("condition 7: the same, lifted by less than the clocks differ", lambda: loss(HOUR_MS, "-3600"), "lower")
             step_clock("+0")
-        report("condition 7: commits are lost, no room is lifted", lambda: loss(None), "lower")
+        check("condition 7: commits are lost, no room is lifted", lambda: loss(None), "lower")
     if failures:
         sys.exit("\n".join(failures))
 
