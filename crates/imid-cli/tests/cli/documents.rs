@@ -12,12 +12,12 @@ use imid_lease::{LaneOptions, LeasedGenerator};
 use crate::imid_args;
 
 /// A command of a `console` block, and the output that follows it.
-struct Example {
-    command: String,
-    output: String,
+pub(crate) struct Example {
+    pub(crate) command: String,
+    pub(crate) output: String,
 }
 
-fn examples(document: &str) -> Vec<Example> {
+pub(crate) fn examples(document: &str) -> Vec<Example> {
     let mut examples = Vec::<Example>::new();
     let (mut is_console, mut indent) = (false, "");
     for line in document.lines() {

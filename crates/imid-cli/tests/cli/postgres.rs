@@ -1,4 +1,4 @@
-//! The shell recipes of the migration guide, run against a PostgreSQL server that each test starts.
+//! The commands of the pages about databases and migrations, run against a PostgreSQL server that each test starts.
 #![cfg(unix)]
 
 use std::fs;
@@ -6,10 +6,11 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use imid::MessageId;
 use imid_snowflake::Layout;
 use tempfile::TempDir;
 
-use crate::documents::blocks;
+use crate::documents::{Example, blocks, examples};
 use crate::skip;
 
 /// A server that listens on a socket in its folder.
@@ -73,6 +74,34 @@ impl Drop for Server {
         let data = self.folder.path().join("data");
         // If the server did not start, there is nothing to stop.
         let _ = self.control("pg_ctl", &["-D", &data.to_string_lossy(), "-m", "immediate", "-w", "stop"]);
+    }
+}
+
+/// In an empty database, as the page says. The ID is another one, and psql writes spaces at the ends of lines.
+#[test]
+fn the_first_message_is_stored_as_the_page_about_databases_shows() {
+    let server = match Server::start() {
+        Ok(server) => server,
+        Err(reason) => return skip("the_first_message_is_stored_as_the_page_about_databases_shows", reason),
+    };
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let run = |command: &str| {
+        let run = server.shell(&repository, &format!("exec 2>&1; {command}"));
+        String::from_utf8_lossy(&run.stdout).into_owned()
+    };
+    assert_eq!(run("createdb chat"), "");
+    let examples = examples(include_str!("../../../../docs/STORES.md"));
+    assert_eq!(examples.len(), 2);
+    for Example { command, output } in examples {
+        let printed = run(&command);
+        let tags = |text: &str| {
+            let word =
+                |word: &str| word.parse().map_or(word.to_owned(), |id: MessageId| format!("{:?}", id.session_tag()));
+            let lines =
+                text.trim_end().lines().map(|line| line.trim_end().split(' ').map(word).collect::<Vec<_>>().join(" "));
+            lines.collect::<Vec<_>>().join("\n")
+        };
+        assert_eq!(tags(&printed), tags(&output), "{command}");
     }
 }
 
