@@ -2,7 +2,7 @@
 #![no_main]
 
 use imid_fuzz::{Change, changed};
-use imid_lease::record::{LaneRecord, MetaRecord, Name};
+use imid_lease_protocol::record::{LaneRecord, MetaRecord, Name};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 
