@@ -2,7 +2,7 @@
 # Each package compiles without a warning with no feature, and with each feature alone. ci/clippy.sh has all features at once. A
 # package whose source names no feature is compiled once.
 # Without a crypto provider and with one of each kind, TLS of each register works or is an error. ci/leases.sh has both kinds.
-# The features and the providers take turns (ci/turn.sh).
+# The features take turns of a week and the providers of three days (ci/turn.sh), because most of them compile other crates once more.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,7 +11,7 @@ for manifest in Cargo.toml crates/*/Cargo.toml; do
   features=$(sed -n '/^\[features\]/,/^\[[^f]/s/^\([a-z][a-z0-9_-]*\) = .*/\1/p' "$manifest")
   turn=
   if grep -rq 'feature = "' "${manifest%Cargo.toml}src"; then
-    turn=$(bash ci/turn.sh "features of $package" 3 <<<"$features")
+    turn=$(bash ci/turn.sh "features of $package" 7 <<<"$features")
   fi
   for feature in '' $turn; do
     echo "$package: ${feature:-no feature}"
