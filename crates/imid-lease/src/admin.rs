@@ -84,20 +84,32 @@ pub fn free<R: Register + ?Sized>(register: &mut R, space: &str, lane: u16, when
 /// was ahead, and a greater `above_ms` is needed. The clocks of the store and of this machine differ by more than `max_skew`
 /// ([`is_clock`](AdminError::is_clock)): one of them may be behind, so `above_ms` is needed too.
 pub fn recover<R: Register + ?Sized>(register: &mut R, space: &str, recovery: Recovery) -> Result<u64, AdminError> {
-    recover_here(register, space, recovery, unix_ms())
+    recover_here(register, space, recovery, unix_ms)
 }
 
-/// Does the same, with the time of this machine.
+/// Does the same, with the clock of this machine.
 fn recover_here<R: Register + ?Sized>(
     register: &mut R,
     space: &str,
     recovery: Recovery,
-    here_ms: u64,
+    here_ms: impl Fn() -> u64,
 ) -> Result<u64, AdminError> {
     let before = view(register, space)?;
     refuse_live_holders(register, space, &before)?;
-    let now_ms = recovery.later_ms(register.now_ms()?, here_ms)?;
+    let now_ms = later_ms(register, recovery, here_ms)?;
     protocol::recover_at(register, space, recovery, now_ms, &mut draw)
+}
+
+/// Compares the two clocks at one moment: to connect and to watch a space takes longer than a clock may be off by.
+fn later_ms<R: Register + ?Sized>(
+    register: &mut R,
+    recovery: Recovery,
+    here_ms: impl Fn() -> u64,
+) -> Result<u64, AdminError> {
+    let before_ms = here_ms();
+    // The time in the middle of the call.
+    let store_ms = register.now_ms()?;
+    recovery.later_ms(store_ms, u64::midpoint(before_ms, here_ms()))
 }
 
 /// Watches a space, and refuses it if a holder renews its lane.
@@ -124,19 +136,19 @@ pub fn create<R: Register + ?Sized>(
     bits: u32,
     recovery: Recovery,
 ) -> Result<MetaRecord, AdminError> {
-    create_here(register, space, layout, bits, recovery, unix_ms())
+    create_here(register, space, layout, bits, recovery, unix_ms)
 }
 
-/// Does the same, with the time of this machine.
+/// Does the same, with the clock of this machine.
 fn create_here<R: Register + ?Sized>(
     register: &mut R,
     space: &str,
     layout: &str,
     bits: u32,
     recovery: Recovery,
-    here_ms: u64,
+    here_ms: impl Fn() -> u64,
 ) -> Result<MetaRecord, AdminError> {
-    let now_ms = recovery.later_ms(register.now_ms()?, here_ms)?;
+    let now_ms = later_ms(register, recovery, here_ms)?;
     protocol::create_at(register, space, layout, bits, recovery, now_ms, &mut draw)
 }
 

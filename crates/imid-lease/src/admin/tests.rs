@@ -1,3 +1,6 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::*;
 use crate::record::LaneRecord;
 use crate::register::{MemoryRegister, Promise};
@@ -10,11 +13,12 @@ struct Watched<F> {
     memory: MemoryRegister,
     before: F,
     writes: u32,
+    time_ms: Arc<AtomicU64>,
 }
 
 impl<F: FnMut(&mut MemoryRegister, &str) + Send> Watched<F> {
     fn new(memory: &MemoryRegister, before: F) -> Self {
-        Self { memory: memory.clone(), before, writes: 0 }
+        Self { memory: memory.clone(), before, writes: 0, time_ms: Arc::new(AtomicU64::new(T)) }
     }
 }
 
@@ -36,7 +40,8 @@ impl<F: FnMut(&mut MemoryRegister, &str) + Send> Register for Watched<F> {
     }
 
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
-        Ok(Some(T))
+        (self.before)(&mut self.memory, "time");
+        Ok(Some(self.time_ms.load(Ordering::Relaxed)))
     }
 
     fn promise(&self) -> Promise {
@@ -53,7 +58,7 @@ fn timed(memory: &MemoryRegister) -> impl Register {
 
 /// Recovers on a machine with the time T.
 fn recover(register: &mut impl Register, space: &str, recovery: Recovery) -> Result<u64, AdminError> {
-    recover_here(register, space, recovery, T)
+    recover_here(register, space, recovery, || T)
 }
 
 const META: &str = "imid-lease/1 meta version=3 token=5b1f6c0e9d2a4477 layout=imid-80 bits=1 era=2 floor=500 \
@@ -96,6 +101,21 @@ fn renew(memory: &mut MemoryRegister) {
     let version = LaneRecord::parse(&text).unwrap().version;
     let next = text.replace(&format!("version={version} "), &format!("version={} ", version + 1));
     put(memory, "lanes/2/00000", &next);
+}
+
+/// To connect, or to watch a space for half a horizon, takes longer than a clock may be off by.
+#[test]
+fn the_clocks_are_compared_at_one_moment() {
+    let time_ms = Arc::new(AtomicU64::new(T));
+    let slow = |memory: &MemoryRegister| {
+        let passing = time_ms.clone();
+        let before = move |_: &mut MemoryRegister, _: &str| _ = passing.fetch_add(6_000, Ordering::Relaxed);
+        Watched { time_ms: time_ms.clone(), ..Watched::new(memory, before) }
+    };
+    let here_ms = || time_ms.load(Ordering::Relaxed);
+    let memory = space(["horizon=20 ceiling=900 held", ""]);
+    assert!(recover_here(&mut slow(&memory), "lanes", RECOVERY, here_ms).unwrap() > T + 15_000);
+    assert!(create_here(&mut slow(&memory), "new", LANES_LAYOUT, 1, RECOVERY, here_ms).unwrap().floor_ms > T + 15_000);
 }
 
 #[test]
@@ -172,23 +192,23 @@ fn a_register_without_a_time_has_that_of_this_machine() {
 #[test]
 fn the_later_clock_counts_and_two_that_differ_need_a_time_above_all_ids() {
     for (here_ms, now_ms) in [(T - 5_000, T), (T + 5_000, T + 5_000)] {
-        let found = recover_here(&mut timed(&space(["", ""])), "lanes", RECOVERY, here_ms);
+        let found = recover_here(&mut timed(&space(["", ""])), "lanes", RECOVERY, || here_ms);
         assert_eq!(found.unwrap(), now_ms + 15_000);
-        let made = create_here(&mut timed(&MemoryRegister::new()), "lanes", LANES_LAYOUT, 1, RECOVERY, here_ms);
+        let made = create_here(&mut timed(&MemoryRegister::new()), "lanes", LANES_LAYOUT, 1, RECOVERY, || here_ms);
         assert_eq!(made.unwrap().floor_ms, now_ms + 15_000);
     }
     for here_ms in [T - 20_000, T + 20_000] {
         let (memory, new) = (space(["", ""]), MemoryRegister::new());
-        assert!(recover_here(&mut timed(&memory), "lanes", RECOVERY, here_ms).unwrap_err().is_clock());
+        assert!(recover_here(&mut timed(&memory), "lanes", RECOVERY, || here_ms).unwrap_err().is_clock());
         assert_eq!(meta(&memory).to_string(), META, "nothing was changed");
-        let made = |recovery| create_here(&mut timed(&new), "lanes", LANES_LAYOUT, 1, recovery, here_ms);
+        let made = |recovery| create_here(&mut timed(&new), "lanes", LANES_LAYOUT, 1, recovery, || here_ms);
         let error = made(RECOVERY).unwrap_err();
         let expected =
             "expected clocks that differ by at most 5000 ms, found 1795204812345 (Unix milliseconds) in the store and";
         assert_eq!(error.to_string(), format!("{expected} {here_ms} here"));
         let later_ms = T.max(here_ms) + 15_000;
         assert_eq!(made(RECOVERY.above_ms(1)).unwrap().floor_ms, later_ms);
-        assert_eq!(recover_here(&mut timed(&memory), "lanes", RECOVERY.above_ms(1), here_ms).unwrap(), later_ms);
+        assert_eq!(recover_here(&mut timed(&memory), "lanes", RECOVERY.above_ms(1), || here_ms).unwrap(), later_ms);
     }
 }
 
