@@ -196,6 +196,9 @@ fn a_link_leads_to_the_same_register_and_a_second_name_is_refused() {
     std::os::unix::fs::symlink(folder.path("nothing"), folder.path("dangling")).unwrap();
     let error = chain(&FileRegister::shared(folder.path("dangling")).unwrap_err());
     assert!(error.contains("found a link to a file that does not exist"), "{error}");
+    fs::create_dir(folder.path("folder")).unwrap();
+    let error = chain(&FileRegister::owned(folder.path("folder")).unwrap_err());
+    assert!(error.contains("expected a file, found a folder"), "{error}");
 }
 
 #[cfg(unix)]

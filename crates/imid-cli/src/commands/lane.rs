@@ -51,10 +51,10 @@ enum Action {
     /// No process may use the space in the meantime. All lanes become free, and start after everything that may have been
     /// minted.
     Recover(Recover),
-    /// Create a space for processes that must not create one themselves
+    /// Create a space, once, before the first process starts
     ///
-    /// Run this once before the first process starts. Processes do not create their space, so that a register that was emptied or
-    /// replaced is noticed. It also repairs a space whose description was deleted: it closes the old lanes, so their holders stop.
+    /// Processes do not create their space, so that a register that was emptied or replaced is noticed. It also repairs a space
+    /// whose description was deleted: it closes the old lanes, so their holders stop.
     ///
     /// An emptied register looks like a new one, so the lanes start past everything that may have been minted: a horizon and an
     /// error of a clock from now. Processes mint from then on with that lead. `--first` starts at the present.

@@ -291,9 +291,13 @@ fn the_only_name(path: PathBuf) -> io::Result<PathBuf> {
         }
         Err(error) => return Err(error),
     };
+    let metadata = fs::metadata(&real)?;
+    if metadata.is_dir() {
+        return Err(io::Error::other("expected a file, found a folder"));
+    }
     #[cfg(unix)]
     {
-        let names = std::os::unix::fs::MetadataExt::nlink(&fs::metadata(&real)?);
+        let names = std::os::unix::fs::MetadataExt::nlink(&metadata);
         if names > 1 {
             return Err(io::Error::other(format!(
                 "expected a file with one name, found one with {names} (hard links)"

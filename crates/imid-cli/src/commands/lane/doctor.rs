@@ -141,9 +141,11 @@ impl Doctor {
         let key = format!("{}/meta", self.space.name);
         register.read(&key).map_err(|error| {
             let mut message = chain(&error);
-            // The name of the table. A wrong password has another reason.
-            if !self.write && error.is_permanent() && message.contains("imid_register") {
-                message += "; if no process has used this register yet, --write makes it";
+            // The name of the table. A wrong password or a missing right has another reason.
+            if !self.write && error.is_permanent() && message.contains("imid_register") && message.contains("exist") {
+                message = format!(
+                    "{message}; if the table was lost: {LOST}. Otherwise `imid lane create --first --bits N` makes it"
+                );
             }
             Stop::Error(message)
         })?;
@@ -151,7 +153,7 @@ impl Doctor {
             found.change(format_args!("the ID of the register cannot be read: {}", chain(&error)));
             None
         });
-        let no_id = "has no ID that can be read; the first process with a lease writes it";
+        let no_id = "has no ID that can be read; `imid lane create` writes one with the first space";
         found.say("register", register_id.as_deref().unwrap_or(no_id));
         found.set("register_id", register_id);
         // Before the writes, which a full etcd refuses.
