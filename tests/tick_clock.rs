@@ -66,15 +66,20 @@ fn dropping_one_clone_stops_none() {
     assert!(moves_on(&clock));
 }
 
-/// Waits until this many threads of this process bear the name of the clock's: a thread names itself, and the kernel takes
-/// a moment to forget one that has ended.
+/// Returns how many threads of this process bear the name of the clock's.
+#[cfg(target_os = "linux")]
+fn tickers() -> usize {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    let names = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok());
+    names.filter(|name| name == "imid-tick\n").count()
+}
+
+/// Waits until there are this many: a thread names itself, and the kernel takes a moment to forget one that has ended.
 #[cfg(target_os = "linux")]
 fn tickers_are(count: usize) -> bool {
     let began = Instant::now();
     while began.elapsed() < Duration::from_secs(10) {
-        let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
-        let names = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok());
-        if names.filter(|name| name == "imid-tick\n").count() == count {
+        if tickers() == count {
             return true;
         }
         thread::sleep(Duration::from_millis(1));
@@ -85,13 +90,20 @@ fn tickers_are(count: usize) -> bool {
 /// Runs a test in a process of its own, since other tests start clocks too. Returns whether this is that process.
 #[cfg(target_os = "linux")]
 fn is_alone(test: &str) -> bool {
+    is_alone_with(test, [])
+}
+
+/// The same, with variables of the environment.
+#[cfg(target_os = "linux")]
+fn is_alone_with<const N: usize>(test: &str, variables: [(&str, &str); N]) -> bool {
     const ALONE: &str = "IMID_TEST_ALONE";
     if std::env::var_os(ALONE).is_some() {
         return true;
     }
     let alone = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", test, "--nocapture"])
+        .args(["--exact", test, "--nocapture", "--test-threads=1"])
         .env(ALONE, "1")
+        .envs(variables)
         .output()
         .unwrap();
     assert!(alone.status.success(), "{}", String::from_utf8_lossy(&alone.stderr));
@@ -123,6 +135,34 @@ fn all_clocks_of_a_process_share_one_thread_which_ends_with_the_last() {
     assert!(tickers_are(1), "300 clocks");
     drop(many);
     assert!(tickers_are(0), "it ends again");
+}
+
+/// A process that forks while a thread of it starts has a child in which none can start.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_thread_of_a_clock_runs_when_its_start_returns() {
+    if !is_alone("the_thread_of_a_clock_runs_when_its_start_returns") {
+        return;
+    }
+    for _ in 0..50 {
+        let clock = TickClock::start().unwrap();
+        assert_eq!(tickers(), 1);
+        drop(clock);
+        assert!(tickers_are(0));
+    }
+}
+
+/// No address space has room for the stack of a thread here.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_clock_whose_thread_cannot_start_is_an_error_each_time() {
+    let test = "a_clock_whose_thread_cannot_start_is_an_error_each_time";
+    if !is_alone_with(test, [("RUST_MIN_STACK", "1125899906842624")]) {
+        return;
+    }
+    for _ in 0..2 {
+        assert!(TickClock::start().is_err());
+    }
 }
 
 /// Threads start and drop clocks at the same time, and none of them finds a clock that stands.

@@ -85,6 +85,16 @@ mod tests {
     }
 
     #[test]
+    fn the_nanoseconds_lie_between_two_of_the_standard_library() {
+        let nanos = || std::time::UNIX_EPOCH.elapsed().unwrap().subsec_nanos();
+        for _ in 0..10_000 {
+            let (before, now, after) = (nanos(), nanos_of_second().unwrap(), nanos());
+            // A second that ends between the readings, or a step of the clock, parts them.
+            assert!(before <= now && now <= after || before > after, "{before} {now} {after}");
+        }
+    }
+
+    #[test]
     fn a_reading_lies_between_two_of_its_safe_twin() {
         for _ in 0..10_000 {
             let (before, now, after) = (portable().unwrap(), now_ms().unwrap(), portable().unwrap());

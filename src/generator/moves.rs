@@ -75,10 +75,7 @@ impl<const STRIPES: usize> Core<STRIPES> {
             let tick = timeline.spread(tick, now, seed);
             // Behind a floor that is too far ahead, calls are refused until the clock is corrected. A `meet` from the wrong
             // reading would then take the time half of the way past the clock.
-            if tick > now
-                && tick > timeline.reached
-                && timeline.distance_behind(now) <= self.published.policy.max_rollback
-            {
+            if tick > now && timeline.distance_behind(now) <= self.published.policy.max_rollback {
                 let meet = timeline.meet_after_jump(tick, now);
                 raise(&self.published.jump, meet);
                 // Time continues from here, and not from the next ID. Otherwise hosts without load would all put their

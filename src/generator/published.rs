@@ -205,6 +205,29 @@ mod tests {
         }
     }
 
+    /// What `window_at` does without the arithmetic, because the reading is plain.
+    #[test]
+    fn a_plain_reading_is_published_as_the_arithmetic_has_it() {
+        for (reached, meet, now) in [(T, 0, T + 1), (T, T + 1, T + 1), (T + 5, T + 7, T + 9), (T + 3, T, T + 900)] {
+            let seen = Timeline { reached, meet, ..IDLE };
+            let published = Published::new(policy(), 0, END);
+            published.process.store(fork::watch(), Ordering::Relaxed);
+            published.publish(Some(T), T, Timeline::NEW, seen);
+            let next = seen.after(now, &policy(), || 0).unwrap();
+            assert_eq!(published.window_at(now), Some(next.window(now, 0, END, &policy())), "{seen:?} at {now}");
+            assert_eq!(published.timeline(), next, "{seen:?} at {now}");
+            assert!(published.hold_for(now));
+        }
+    }
+
+    /// As a parent with the mark after the child's would have written it at the reading `T`.
+    #[test]
+    fn a_window_does_not_hold_for_a_reading_past_2109() {
+        let published = Published::new(policy(), 0, END);
+        published.read.store(fork::watch() + fork::UNIT + T, Ordering::Relaxed);
+        assert!(!published.hold_for(fork::UNIT + T));
+    }
+
     /// The mark of another process is a multiple of that away.
     #[test]
     fn a_copied_reading_past_2109_is_not_published() {

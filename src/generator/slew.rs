@@ -273,6 +273,12 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn the_time_pauses_after_a_jump_of_at_most_64_ms() {
+        assert_eq!(IDLE.meet_after_jump(T + 64, T), T + 128 - PAUSE);
+        assert_eq!(IDLE.meet_after_jump(T + 65, T), T + 130);
+    }
+
+    #[test]
     fn a_reading_past_the_rollback_is_refused_with_its_distance() {
         assert_eq!(read(IDLE, T - 1_001), Err(GenerateKind::Rollback { max: 1_000, found: 1_001 }));
         // A floor is the tick after a trusted ID, which counts as a reading.
