@@ -55,6 +55,8 @@ fn a_binary_format_may_have_the_bytes_as_a_sequence() {
         [Token::Seq { len: Some(len) }].into_iter().chain(bytes).chain([Token::SeqEnd]).collect::<Vec<_>>()
     };
     assert_de_tokens(&ID.compact(), &sequence(10));
+    let error = "invalid type: sequence, expected a message ID of 19 characters";
+    assert_de_tokens_error::<serde_test::Readable<MessageId>>(&sequence(10)[..1], error);
     // The eleventh byte is refused before the reader looks for the end.
     for (len, tokens) in [(9, &sequence(9)[..]), (11, &sequence(11)[..12])] {
         let error = format!("invalid length {len}, expected the 10 bytes of a message ID");

@@ -37,17 +37,9 @@ pub(super) const fn portable() -> Result<u64, ClockError> {
     Err(ClockError::unavailable())
 }
 
-/// Returns the nanoseconds of the present second, `None` where the clock cannot be read.
-#[cfg(not(any(
-    all(target_os = "linux", target_pointer_width = "64"),
-    all(target_family = "wasm", target_os = "unknown")
-)))]
+/// Returns the nanoseconds of the present second, `None` where the clock cannot be read. On wasm32-unknown-unknown no
+/// thread asks for them.
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 pub(super) fn nanos_of_second() -> Option<u32> {
     std::time::UNIX_EPOCH.elapsed().ok().map(|since| since.subsec_nanos())
-}
-
-/// Returns `None`, because this target has no clock.
-#[cfg(all(target_family = "wasm", target_os = "unknown"))]
-pub(super) const fn nanos_of_second() -> Option<u32> {
-    None
 }

@@ -19,8 +19,8 @@ impl HexText {
         &self.0
     }
 
-    fn new(id: MessageId, digits: &[u8; 16]) -> Self {
-        let mut text = [0; HEX_LEN];
+    fn new(id: MessageId) -> Self {
+        let (digits, mut text) = (b"0123456789abcdef", [0; HEX_LEN]);
         for (pair, byte) in text.as_chunks_mut().0.iter_mut().zip(id.to_bytes()) {
             *pair = [digits[usize::from(byte >> 4)], digits[usize::from(byte & 15)]];
         }
@@ -70,7 +70,7 @@ impl MessageId {
     /// assert_eq!(message_id!("F3Z9-MB7Y-WCQH-T3DD").to_hex(), "687e79a4bee2acfc856b");
     /// ```
     pub fn to_hex(self) -> HexText {
-        HexText::new(self, b"0123456789abcdef")
+        HexText::new(self)
     }
 }
 

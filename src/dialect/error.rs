@@ -1,10 +1,10 @@
 //! Errors of dialects, and of IDs that do not fit a dialect.
 
 use core::ascii;
-use core::fmt::{self, Write};
 
-use arrayvec::ArrayString;
 use thiserror::Error;
+
+use super::layout::Layout;
 
 /// A dialect cannot be built, an ID has the wrong layout, or a dialect cannot make session tags.
 ///
@@ -33,26 +33,11 @@ pub(crate) enum DialectKind {
     )]
     Digit { at: usize, found: u8 },
     #[error("expected an ID of layout {expected}, found {found}")]
-    Layout { expected: Widths, found: Widths },
+    Layout { expected: Layout, found: Layout },
     #[error("expected a dialect of layout {expected}, found {found}, which is read only")]
-    ReadOnly { expected: Widths, found: Widths },
+    ReadOnly { expected: Layout, found: Layout },
     #[error("session hash of the dialect is not known")]
     NoHash,
-}
-
-/// The widths of a layout's fields in bits, from the most significant field.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct Widths(pub(super) [u8; 4]);
-
-/// Formats the widths, such as `42-12-4-22`. Width and alignment apply.
-impl fmt::Display for Widths {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [timestamp, spin, session_type, hash] = self.0;
-        // Four numbers of at most three digits, and three dashes.
-        let mut text = ArrayString::<15>::new();
-        write!(text, "{timestamp}-{spin}-{session_type}-{hash}")?;
-        f.pad(&text)
-    }
 }
 
 impl DialectError {

@@ -1,6 +1,5 @@
 //! The value: 80 bits and their layout.
 
-use core::cmp::Ordering;
 use core::fmt;
 use core::time::Duration;
 
@@ -31,7 +30,7 @@ use crate::id::MessageId;
 /// assert!(old < new);
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DialectId {
     /// The 80 bits. Their fields are those of `layout`.
     bits: MessageId,
@@ -139,21 +138,8 @@ impl DialectId {
         if self.layout == expected {
             Ok(self.bits)
         } else {
-            Err(DialectError::new(DialectKind::Layout { expected: expected.widths(), found: self.layout.widths() }))
+            Err(DialectError::new(DialectKind::Layout { expected, found: self.layout }))
         }
-    }
-}
-
-/// Compares the bits, and the layouts if the bits are equal.
-impl Ord for DialectId {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.bits.cmp(&other.bits).then_with(|| self.layout.widths().cmp(&other.layout.widths()))
-    }
-}
-
-impl PartialOrd for DialectId {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
     }
 }
 
@@ -190,25 +176,5 @@ impl TryFrom<DialectId> for MessageId {
 
     fn try_from(id: DialectId) -> Result<Self, DialectError> {
         id.in_layout(Layout::STANDARD)
-    }
-}
-
-impl From<DialectId> for u128 {
-    fn from(id: DialectId) -> Self {
-        id.to_u128()
-    }
-}
-
-impl From<DialectId> for [u8; MessageId::BYTE_LEN] {
-    fn from(id: DialectId) -> Self {
-        id.to_bytes()
-    }
-}
-
-/// Returns the 10 [bytes](DialectId::to_bytes).
-#[cfg(feature = "std")]
-impl From<DialectId> for Vec<u8> {
-    fn from(id: DialectId) -> Self {
-        id.to_bytes().into()
     }
 }

@@ -1,8 +1,9 @@
 //! How a dialect divides the 80 bits. This file has only arithmetic, without text and IDs.
 
-use core::fmt;
+use core::fmt::{self, Write};
 
-use super::error::Widths;
+use arrayvec::ArrayString;
+
 use crate::layout::{HASH_BITS, ID_BITS, SPIN_BITS, TIMESTAMP_BITS, TYPE_BITS};
 
 /// The widths of the four fields, from the most significant: timestamp in Unix milliseconds, spin, session type,
@@ -14,7 +15,7 @@ use crate::layout::{HASH_BITS, ID_BITS, SPIN_BITS, TIMESTAMP_BITS, TYPE_BITS};
 /// assert_eq!(Layout::STANDARD.to_string(), "42-12-4-22");
 /// assert_eq!(Layout::RONGCLOUD_V1.spin_bits(), 0);
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Layout {
     // Each width is a byte, because an ID contains its layout.
     timestamp: u8,
@@ -65,11 +66,6 @@ impl Layout {
         matches!(self, Self::STANDARD)
     }
 
-    /// Returns the four widths together.
-    pub(super) const fn widths(self) -> Widths {
-        Widths([self.timestamp, self.spin, self.session_type, self.hash])
-    }
-
     /// Returns the timestamp in 80 bits.
     pub(super) const fn timestamp_ms(self, bits: u128) -> u64 {
         (bits >> self.hash >> self.session_type >> self.spin) as u64
@@ -99,6 +95,9 @@ const fn low(value: u128, bits: u8) -> u128 {
 /// Formats the four widths, such as `42-12-4-22`. Width and alignment apply.
 impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.widths().fmt(f)
+        // Four numbers of at most three digits, and three dashes.
+        let mut text = ArrayString::<15>::new();
+        write!(text, "{}-{}-{}-{}", self.timestamp, self.spin, self.session_type, self.hash)?;
+        f.pad(&text)
     }
 }

@@ -205,10 +205,7 @@ impl<'a> Dialect<'a> {
     /// The layout of the dialect is not the standard one, so the dialect is read only; the hash is not known, such as
     /// JuggleIM's without the feature `juggleim`.
     pub fn session_tag(&self, session_type: SessionType, name: &str) -> Result<SessionTag, DialectError> {
-        let read_only = DialectError::new(DialectKind::ReadOnly {
-            expected: Layout::STANDARD.widths(),
-            found: self.layout.widths(),
-        });
+        let read_only = DialectError::new(DialectKind::ReadOnly { expected: Layout::STANDARD, found: self.layout });
         if !self.layout.is_standard() {
             return Err(read_only);
         }

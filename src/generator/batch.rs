@@ -2,6 +2,7 @@
 
 use core::fmt;
 use core::iter::FusedIterator;
+use core::ops::Range;
 
 use crate::id::MessageId;
 use crate::session::SessionTag;
@@ -13,8 +14,8 @@ use crate::stamp::Shape;
 /// because a copy would repeat its IDs. A forked child inherits such a copy: only one of the two processes may read on.
 #[must_use = "the IDs are taken and would be lost"]
 pub struct Batch {
-    next: u64,
-    end: u64,
+    /// Compact.
+    stamps: Range<u64>,
     shape: Shape,
     session: SessionTag,
 }
@@ -23,7 +24,7 @@ impl Batch {
     /// Returns the run of compact stamps from `first` on.
     #[inline]
     pub(super) const fn new(first: u64, run: u64, shape: Shape, session: SessionTag) -> Self {
-        Self { next: first, end: first + run, shape, session }
+        Self { stamps: first..first + run, shape, session }
     }
 
     /// Writes the run into a slice of its length.
@@ -31,7 +32,7 @@ impl Batch {
     pub(super) fn write(self, ids: &mut [MessageId]) {
         if self.shape.is_dense() {
             // Without a lane, consecutive stamps give consecutive IDs: one addition for each.
-            let mut id = MessageId::from_stamp(self.next, self.session);
+            let mut id = MessageId::from_stamp(self.stamps.start, self.session);
             for slot in ids {
                 *slot = id;
                 id = id.next_stamp();
@@ -52,28 +53,18 @@ impl Iterator for Batch {
 
     #[inline]
     fn next(&mut self) -> Option<MessageId> {
-        if self.next == self.end {
-            return None;
-        }
-        let id = self.id(self.next);
-        self.next += 1;
-        Some(id)
+        self.stamps.next().map(|compact| self.id(compact))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        // The length of a run is a `usize`.
-        let left = (self.end - self.next) as usize;
-        (left, Some(left))
+        // Exact: the length of a run is a `usize`.
+        self.stamps.size_hint()
     }
 }
 
 impl DoubleEndedIterator for Batch {
     fn next_back(&mut self) -> Option<MessageId> {
-        if self.next == self.end {
-            return None;
-        }
-        self.end -= 1;
-        Some(self.id(self.end))
+        self.stamps.next_back().map(|compact| self.id(compact))
     }
 }
 

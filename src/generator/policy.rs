@@ -49,8 +49,7 @@ impl Policy {
 
     /// Returns the first stamp of this tick, or the end of time if that is sooner.
     pub(crate) const fn ceiling(&self, tick: u64) -> u64 {
-        let end = self.shape.last_tick() + 1;
-        self.shape.first_of(if tick < end { tick } else { end })
+        self.shape.first_of(self.floor(tick))
     }
 }
 

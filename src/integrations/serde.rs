@@ -28,58 +28,50 @@ impl Serialize for MessageId {
 impl<'de> Deserialize<'de> for MessageId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         if deserializer.is_human_readable() {
-            deserializer.deserialize_str(IdVisitor)
+            deserializer.deserialize_str(IdVisitor { expected: TEXT })
         } else {
-            deserializer.deserialize_bytes(IdBytesVisitor)
+            deserializer.deserialize_bytes(IdVisitor { expected: BYTES })
         }
     }
 }
 
-struct IdVisitor;
+const TEXT: &str = "a message ID of 19 characters";
+const BYTES: &str = "the 10 bytes of a message ID";
 
-impl Visitor<'_> for IdVisitor {
+/// Reads the text and the bytes, whichever form was asked for.
+///
+/// For `#[serde(tag)]`, `#[serde(untagged)]` and `#[serde(flatten)]` serde reads the value from a buffer. The buffer says
+/// that it is human-readable for all formats, and holds the 10 bytes of a binary one.
+struct IdVisitor {
+    expected: &'static str,
+}
+
+impl<'de> Visitor<'de> for IdVisitor {
     type Value = MessageId;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a message ID of 19 characters")
+        f.write_str(self.expected)
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<MessageId, E> {
         text.parse().map_err(E::custom)
     }
 
-    // For `#[serde(tag)]`, `#[serde(untagged)]` and `#[serde(flatten)]` serde reads the value from a buffer. The buffer
-    // says that it is human-readable for all formats, so this reader must also read the 10 bytes of a binary format.
     fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<MessageId, E> {
-        IdBytesVisitor.visit_bytes(bytes)
-    }
-}
-
-struct IdBytesVisitor;
-
-impl<'de> Visitor<'de> for IdBytesVisitor {
-    type Value = MessageId;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the 10 bytes of a message ID")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<MessageId, E> {
-        IdVisitor.visit_str(text)
-    }
-
-    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<MessageId, E> {
-        let bytes = bytes.try_into().map_err(|_| E::invalid_length(bytes.len(), &self))?;
+        let bytes = bytes.try_into().map_err(|_| E::invalid_length(bytes.len(), &BYTES))?;
         Ok(MessageId::from_bytes(bytes))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut bytes: A) -> Result<MessageId, A::Error> {
+        if self.expected == TEXT {
+            return Err(A::Error::invalid_type(Unexpected::Seq, &self));
+        }
         let mut id = [0; MessageId::BYTE_LEN];
         for (at, byte) in id.iter_mut().enumerate() {
-            *byte = bytes.next_element()?.ok_or_else(|| A::Error::invalid_length(at, &self))?;
+            *byte = bytes.next_element()?.ok_or_else(|| A::Error::invalid_length(at, &BYTES))?;
         }
         if bytes.next_element::<IgnoredAny>()?.is_some() {
-            return Err(A::Error::invalid_length(MessageId::BYTE_LEN + 1, &self));
+            return Err(A::Error::invalid_length(MessageId::BYTE_LEN + 1, &BYTES));
         }
         Ok(MessageId::from_bytes(id))
     }
@@ -163,7 +155,7 @@ impl<'de> Deserialize<'de> for SessionHash {
 }
 
 /// Writes a struct such as `{"type": "GROUP", "hash": 3966315}`. In binary formats its members are two numbers.
-// A number would be shorter in binary formats, but could not be read in a tagged enum: see `IdVisitor::visit_bytes`.
+// A number would be shorter in binary formats, but could not be read in a tagged enum: see `IdVisitor`.
 impl Serialize for SessionTag {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         TypeAndHash { r#type: self.session_type(), hash: self.session_hash() }.serialize(serializer)
