@@ -40,6 +40,8 @@ const FOLLOWER: &str = "user-1";
 const KILL_EACH: Duration = Duration::from_secs(2);
 /// A request that takes longer is sent again, to another gateway.
 const TIMEOUT: Duration = Duration::from_secs(8);
+/// How long a gateway keeps serving after SIGTERM.
+const DRAIN: Duration = Duration::from_secs(5);
 
 /// How much the clock of the last gateway is ahead, for libfaketime, whose path is in IMID_FAKETIME.
 const AHEAD: &str = "+1h";
@@ -58,7 +60,7 @@ struct World {
     is_over: AtomicBool,
     /// A gateway did not do what it should, and nobody starts them anymore.
     has_failed: AtomicBool,
-    /// From when on the database does not keep what it acknowledges, and until when.
+    /// From when on the database may not keep what it acknowledges, and until when.
     lossy: std::sync::Mutex<[Option<Instant>; 2]>,
     resets: AtomicU64,
     attempts: AtomicU64,
@@ -79,17 +81,17 @@ impl World {
         command
             .env("CHAT_LISTEN", self.urls[place].trim_start_matches("http://"))
             .env("CHAT_CONNECTIONS", "5")
-            .env("CHAT_DRAIN", "2")
+            .env("CHAT_DRAIN", DRAIN.as_secs().to_string())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .kill_on_drop(true);
         Ok(command)
     }
 
-    /// Whether the database may have lost what it acknowledged then.
-    fn is_lossy(&self, then: Instant) -> bool {
+    /// Whether the database may have lost a message.
+    fn is_lossy(&self, message: &Acknowledged) -> bool {
         let [from, to] = *self.lossy.lock().expect("no panic");
-        from.is_some_and(|from| then >= from) && to.is_none_or(|to| then <= to)
+        from.is_some_and(|from| message.at >= from) && to.is_none_or(|to| message.at - message.took <= to)
     }
 }
 
@@ -115,8 +117,7 @@ async fn expect_start_without_database(world: &World) -> Result<()> {
     assert_eq!(status(format!("{}/ready", world.urls[0])).await?, 503);
     assert_eq!(status(format!("{}/", world.urls[0])).await?, 200);
     terminate(&waiting).await?;
-    // 2 s to drain.
-    let status = timeout(Duration::from_secs(7), waiting.wait()).await??;
+    let status = timeout(DRAIN + Duration::from_secs(60), waiting.wait()).await??;
     assert!(status.success(), "a gateway that was asked to stop ended with {status}");
     Ok(())
 }
@@ -163,18 +164,28 @@ async fn wait_for(world: &World, url: &str) -> Result<()> {
     }
 }
 
-/// Waits until a gateway that was asked to stop says that it is not ready, and checks that it serves on, over new connections.
-async fn expect_draining(world: &World, place: usize) -> Result<()> {
+/// Asks a gateway to stop. Until it has drained, it must say that it is not ready, and serve on, over new connections. On a machine that
+/// stands still for that long, nothing of it is seen.
+async fn expect_draining(world: &World, place: usize, gateway: &Child) -> Result<()> {
     let client = Client::builder().pool_max_idle_per_host(0).build()?;
-    let ready = || client.get(format!("{}/ready", world.urls[place])).timeout(TIMEOUT).send();
     let start = Instant::now();
-    while ready().await?.status().is_success() {
-        assert!(start.elapsed() < TIMEOUT, "gateway {place} was asked to stop, and is ready after {TIMEOUT:?}");
-        sleep(Duration::from_millis(20)).await;
+    terminate(gateway).await?;
+    let seen = async {
+        let ready = || client.get(format!("{}/ready", world.urls[place])).timeout(TIMEOUT).send();
+        while ready().await?.status().is_success() {
+            sleep(Duration::from_millis(20)).await;
+        }
+        let page = format!("{}/rooms/{}/messages", world.urls[place], ROOMS[0]);
+        client.get(page).query(&[("user", FOLLOWER)]).send().await?.error_for_status()
+    };
+    match seen.await {
+        Err(error) if start.elapsed() < DRAIN => Err(format!("gateway {place} does not drain: {error}").into()),
+        Err(_) => {
+            eprintln!("gateway {place}: its drain was over after {:?}, unseen", start.elapsed());
+            Ok(())
+        }
+        Ok(_) => Ok(()),
     }
-    let page = client.get(format!("{}/rooms/{}/messages", world.urls[place], ROOMS[0])).query(&[("user", FOLLOWER)]);
-    page.send().await?.error_for_status()?;
-    Ok(())
 }
 
 /// Sends a message until a gateway has stored it. Returns the answer.
@@ -287,15 +298,23 @@ async fn database(what: &str) -> Result<()> {
 /// Promotes a standby that lacks the last commits. The gateways run on. Before they can write again, each room is lifted above the IDs that
 /// may be lost.
 async fn fail_over(world: &World) -> Result<()> {
-    world.lossy.lock().expect("no panic")[0] = Some(Instant::now());
-    // The standby may be a moment behind.
-    sleep(Duration::from_secs(1)).await;
-    database("standby detach").await?;
-    // Messages are stored.
-    sleep(Duration::from_secs(5)).await;
     let url = env::var("DATABASE_URL")?;
     let port = std::fs::read_to_string(format!("{}/standby/port", env::var("IMID_SERVICES")?))?;
     let standby = url.parse::<PgConnectOptions>()?.port(port.trim().parse()?);
+    // What was acknowledged before is on the standby.
+    world.lossy.lock().expect("no panic")[0] = Some(Instant::now());
+    let lsn: String = sqlx::query_scalar("SELECT pg_current_wal_lsn()::text")
+        .fetch_one(&mut PgConnection::connect(&url).await?)
+        .await?;
+    let mut behind = PgConnection::connect_with(&standby).await?;
+    let has_replayed = "SELECT pg_last_wal_replay_lsn() >= $1::pg_lsn";
+    while !sqlx::query_scalar::<_, bool>(has_replayed).bind(&lsn).fetch_one(&mut behind).await? {
+        sleep(Duration::from_millis(20)).await;
+    }
+    behind.close().await?;
+    database("standby detach").await?;
+    // Messages are stored.
+    sleep(Duration::from_secs(5)).await;
     sql(&standby, "ALTER SYSTEM SET default_transaction_read_only = on").await?;
     database("standby promote").await?;
     world.lossy.lock().expect("no panic")[1] = Some(Instant::now());
@@ -317,7 +336,7 @@ async fn sql(server: &PgConnectOptions, sql: &str) -> Result<()> {
 }
 
 /// Kills a gateway or asks it to stop, by turns, and starts it again. After a quarter of the time the database is away, and after a half a
-/// standby takes its place.
+/// standby takes its place. Some turns are after that, also if it takes long.
 async fn disturb(world: Arc<World>, mut gateways: Vec<Child>, seconds: Duration) -> Result<(u64, u64, Vec<Child>)> {
     let (mut killed, mut stopped) = (0, 0);
     let start = Instant::now();
@@ -326,9 +345,10 @@ async fn disturb(world: Arc<World>, mut gateways: Vec<Child>, seconds: Duration)
     } else {
         vec![]
     };
+    let mut least = 3;
     for turn in 0.. {
         sleep(KILL_EACH).await;
-        if world.is_over.load(Ordering::Relaxed) {
+        if start.elapsed() > seconds && faults.is_empty() && turn >= least {
             break;
         }
         if start.elapsed() > seconds / 4 * (3 - faults.len() as u32) {
@@ -339,14 +359,16 @@ async fn disturb(world: Arc<World>, mut gateways: Vec<Child>, seconds: Duration)
                     database("postgres start").await?;
                     database("postgres standby").await?;
                 }
-                Some(_) => fail_over(&world).await?,
+                Some(_) => {
+                    fail_over(&world).await?;
+                    least = turn + 3;
+                }
                 None => {}
             }
         }
         let place = turn % GATEWAYS;
         if turn % 4 == 3 {
-            terminate(&gateways[place]).await?;
-            expect_draining(&world, place).await?;
+            expect_draining(&world, place, &gateways[place]).await?;
             let status = gateways[place].wait().await?;
             assert!(status.success(), "a gateway that was asked to stop ended with {status}");
             stopped += 1;
@@ -403,7 +425,7 @@ async fn main() -> Result<ExitCode> {
         wait_for(&world, &format!("{url}/ready")).await?;
     }
     let ahead_s = [ahead(&world, 0).await?, ahead(&world, WRONG).await?];
-    assert!(ahead_s[0].abs() < 10 && ahead_s[1] > 3_500, "the clocks of two gateways are {ahead_s:?} s ahead");
+    assert!(ahead_s[0].abs() < 100 && ahead_s[1] > 3_500, "the clocks of two gateways are {ahead_s:?} s ahead");
     expect_refusals(&world).await?;
     // From now on all rooms are unread for the follower.
     for room in ROOMS {
@@ -435,11 +457,10 @@ async fn main() -> Result<ExitCode> {
             })
         }
     });
-    sleep(seconds).await;
+    let (killed, stopped, _gateways) = disturbing.await??;
     world.is_over.store(true, Ordering::Relaxed);
     let acknowledged: Vec<Acknowledged> = posters.join_all().await.into_iter().flatten().collect();
     let took = start.elapsed().as_secs_f64();
-    let (killed, stopped, _gateways) = disturbing.await??;
 
     let rooms: Vec<(String, i64, MessageId)> =
         sqlx::query_as("SELECT name, last_number, last_id FROM rooms WHERE name <> '' ORDER BY name")
@@ -463,7 +484,7 @@ async fn main() -> Result<ExitCode> {
         equal += usize::from(first.is_some_and(|key| key != message.key));
         if first.is_none() && !ids.contains(&message.id) {
             lost += 1;
-            if !world.is_lossy(message.at) {
+            if !world.is_lossy(message) {
                 wrong.push(format!("{} was acknowledged and is not stored", message.id));
             }
         }
@@ -518,7 +539,13 @@ async fn main() -> Result<ExitCode> {
         wrong.push(format!("{unread} messages are unread of {}", stored.len()));
     }
 
-    let idle = transactions_while_idle(&world, &db).await?;
+    let mut idle = transactions_while_idle(&world, &db).await?;
+    for _ in 0..3 {
+        // Something before the streams was reported late.
+        if idle > IDLE.1 {
+            idle = transactions_while_idle(&world, &db).await?;
+        }
+    }
     if idle > IDLE.1 {
         wrong.push(format!("{} idle streams make {idle:.0} transactions per second", IDLE.0));
     }
