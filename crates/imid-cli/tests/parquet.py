@@ -89,7 +89,7 @@ def compare(folder, changed=()):
 def main(tool):
     migrating = Path(__file__).parents[3] / "docs" / "MIGRATING.md"
     section = migrating.read_text().split("## Messages in Parquet files")[1].split("\n## ")[0]
-    tag, count = [part.split("\n```")[0] for part in section.split("```sh\n")[1:]]
+    tag, check = [part.split("\n```")[0] for part in section.split("```sh\n")[1:]]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         columns = ", ".join(f'{value} AS "{name}"' for name, value in COLUMNS.items())
@@ -100,8 +100,8 @@ def main(tool):
         sent = pc.cast(tagged["sent"], pa.timestamp("ms")).cast(pa.int64()).to_pylist()
         assert all(len(id) == 10 for id in ids) and ids == sorted(set(ids)), "the IDs increase"
         assert all(int.from_bytes(id, "big") >> 38 == at for id, at in zip(ids, sent)), "an ID has the time of its row"
-        counted = run(count, folder, tool)
-        assert counted.count(f"lines       {ROWS}\nvalid       {ROWS}\n") == 2, counted
+        checked = run(check, folder, tool)
+        assert f"lines       {ROWS}\nvalid       {ROWS}\n" in checked, checked
         print(f"parquet: {ROWS} rows with {len(COLUMNS)} columns are equal before and after, and have increasing IDs")
 
         # A file of an old program, with times of 96 bits.
