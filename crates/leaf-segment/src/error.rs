@@ -7,9 +7,6 @@ use thiserror::Error;
 #[cfg(feature = "imid-lease")]
 use imid_lease::{RegisterError, record::RecordError};
 
-#[cfg(feature = "imid-lease")]
-use crate::line::LineError;
-
 /// No number was handed out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error(transparent)]
@@ -91,8 +88,8 @@ pub(crate) enum SegmentKind {
     #[error("the register failed")]
     Register(#[source] RegisterError),
     #[cfg(feature = "imid-lease")]
-    #[error("cannot read the record of the line")]
-    Record(#[source] LineError),
+    #[error("expected a record of a line of numbers of the format `imid-lease/1`, found {found:?}")]
+    Record { found: String },
     #[cfg(feature = "imid-lease")]
     #[error("the record {key} is being written by another process")]
     Busy { key: String },
@@ -198,7 +195,9 @@ mod tests {
         assert_eq!(busy.to_string(), "the record seg/orders is being written by another process");
         assert!(!busy.is_permanent());
         assert_eq!(text(SegmentKind::Random), "the system has no random numbers");
-        let record = SegmentKind::Record(LineError("imid-lease/1 lane".into()));
-        assert_eq!(text(record), "cannot read the record of the line");
+        let record = SegmentKind::Record { found: "imid-lease/1 lane".into() };
+        let expected =
+            "expected a record of a line of numbers of the format `imid-lease/1`, found \"imid-lease/1 lane\"";
+        assert_eq!(text(record), expected);
     }
 }

@@ -21,11 +21,6 @@ struct LineRecord {
     token: u64,
 }
 
-/// A text that is not such a record.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("expected a record of a line of numbers of the format `imid-lease/1`, found {0:?}")]
-pub(crate) struct LineError(pub(crate) String);
-
 impl LineRecord {
     fn new(next: u64) -> Result<Self, SegmentError> {
         Ok(Self { next, token: getrandom::u64().map_err(|_| SegmentKind::Random)? })
@@ -35,13 +30,13 @@ impl LineRecord {
         Ok(format!("seg/{}", Name::parse(name).map_err(SegmentKind::Name)?))
     }
 
-    fn parse(text: &str) -> Result<Self, LineError> {
+    fn parse(text: &str) -> Result<Self, SegmentError> {
         let fields = || {
             let (next, token) = text.strip_prefix("imid-lease/1 line next=")?.split_once(" token=")?;
             let record = Self { next: next.parse().ok()?, token: u64::from_str_radix(token, 16).ok()? };
             (record.next < 1 << 63 && record.to_string() == text).then_some(record)
         };
-        fields().ok_or_else(|| LineError(text.into()))
+        fields().ok_or_else(|| SegmentKind::Record { found: text.into() }.into())
     }
 }
 
@@ -125,7 +120,7 @@ pub fn recover_line<R: Register + ?Sized>(register: &mut R, name: &str, next: u6
         return Err(SegmentKind::Next { found: next }.into());
     }
     let text = register.read(&key)?;
-    let found = text.as_deref().map(LineRecord::parse).transpose().map_err(SegmentKind::Record)?;
+    let found = text.as_deref().map(LineRecord::parse).transpose()?;
     let record = LineRecord::new(next.max(found.map_or(1, |line| line.next)))?;
     if register.compare_and_set(&key, text.as_deref(), &record.to_string())? {
         Ok(record.next)
@@ -177,7 +172,7 @@ mod tests {
     #[test]
     fn a_record_reads_as_it_is_written_and_no_beginning_of_it_is_a_record() {
         let record = LineRecord { next: 1_001, token: 0xABC };
-        assert_eq!((LineRecord::parse(LINE), record.to_string().as_str()), (Ok(record.clone()), LINE));
+        assert_eq!((LineRecord::parse(LINE).unwrap(), record.to_string().as_str()), (record.clone(), LINE));
         for other in
             [LINE.replace("1001", "01001"), LINE.replace("abc", "ABC"), LINE.replace("1001", "9223372036854775808")]
         {

@@ -3,7 +3,6 @@
 use core::error::Error;
 use core::ops::Range;
 use core::time::Duration;
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
@@ -51,8 +50,10 @@ impl<F: FnMut(Option<i64>) -> Result<Block, BlockError> + Send> Blocks for F {
 /// A named line of numbers with two blocks in memory.
 ///
 /// [`open`](Self::open), [`next`](Self::next), [`status`](Self::status) and drops do not block: a thread fetches the
-/// blocks. [`wait_until_open`](Self::wait_until_open) blocks for at most the given time; an async task calls
-/// [`wait_until_open_async`](Self::wait_until_open_async) and [`next_async`](Self::next_async).
+/// blocks. [`wait_until_open`](Self::wait_until_open) blocks for at most the given time, so an async program calls it in a thread for
+/// blocking calls, such as one of `tokio::task::spawn_blocking`. A task that finds no number sleeps for
+/// [`retry_after`](NumberError::retry_after), and calls [`next`](Self::next) again.
+#[derive(Debug)]
 pub struct Segment(Arc<Shared<Numbers>>);
 
 /// The state of a [`Segment`], for operators.
@@ -66,7 +67,7 @@ pub struct SegmentStatus {
 }
 
 /// The present block and the next one.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Numbers {
     present: Range<u64>,
     /// The first number at which the next block is fetched.
@@ -134,16 +135,7 @@ impl Segment {
     /// # Errors
     /// The thread cannot be started.
     pub fn open(blocks: impl Blocks + 'static) -> Result<Self, SegmentError> {
-        let shared = Arc::new(Shared::new(Numbers {
-            present: 0..0,
-            fetch_at: 0,
-            spare: 0..0,
-            is_fetching: true,
-            ended: None,
-            last_error: None,
-            is_refused: false,
-            is_closing: false,
-        }));
+        let shared = Arc::new(Shared::new(Numbers { is_fetching: true, ..Numbers::default() }));
         let fetcher =
             Fetcher { shared: Arc::clone(&shared), blocks, step: None, end: 0, fetched: Instant::now(), failures: 0 };
         // Nobody joins the thread: to drop the handle in a forked child would be wrong.
@@ -162,18 +154,8 @@ impl Segment {
             return opened;
         }
         let Some(numbers) = self.0.state() else { return Err(SegmentKind::Forked.into()) };
-        let cause = numbers.last_error.clone();
-        let cause = cause.unwrap_or_else(|| format!("no answer in {} ms", timeout.as_millis()));
+        let cause = numbers.last_error.clone().unwrap_or_else(|| format!("no answer in {} ms", timeout.as_millis()));
         Err(SegmentKind::NoBlock { cause, is_permanent: false }.into())
-    }
-
-    /// Waits until there are numbers, in a task of any async runtime. Dropping the future loses nothing: the thread continues.
-    ///
-    /// # Errors
-    /// The store refuses this process permanently ([`Refused`]).
-    pub async fn wait_until_open_async(&self) -> Result<(), SegmentError> {
-        let look = || self.0.state().map_or(Some(Err(SegmentKind::Forked.into())), |numbers| numbers.opened());
-        self.0.wait_async(look).await
     }
 
     /// Returns the next number.
@@ -196,36 +178,12 @@ impl Segment {
         number.ok_or_else(|| ended.unwrap_or(NumberKind::None { retry_after: PAUSE }).into())
     }
 
-    /// Returns the next number in a task of any async runtime, which waits while the store has not answered. Dropping the future
-    /// takes no number, and ends the wait.
-    ///
-    /// # Errors
-    /// Waiting does not help: as for [`next`](Self::next), without [`retry_after`](NumberError::retry_after). Or the store refuses
-    /// this process permanently.
-    pub async fn next_async(&self) -> Result<u64, NumberError> {
-        let look = || match self.next() {
-            Err(error) if error.retry_after().is_some() && !self.is_refused() => None,
-            found => Some(found),
-        };
-        self.0.wait_async(look).await
-    }
-
-    fn is_refused(&self) -> bool {
-        self.0.state().is_some_and(|numbers| numbers.is_refused)
-    }
-
     /// Returns the state, for operators. In a forked child the segment has no numbers.
     pub fn status(&self) -> SegmentStatus {
         let Some(numbers) = self.0.state() else { return SegmentStatus { left: 0, last_error: None } };
         let left = |block: &Range<u64>| block.end - block.start;
         let last_error = numbers.last_error.clone();
         SegmentStatus { left: left(&numbers.present) + left(&numbers.spare), last_error }
-    }
-}
-
-impl fmt::Debug for Segment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Segment").field("status", &self.status()).finish_non_exhaustive()
     }
 }
 

@@ -1,10 +1,6 @@
-//! A state that a thread changes, and how threads and tasks wait for a change.
+//! A state that a thread changes, and how threads wait for a change.
 
-use std::future::poll_fn;
-use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 use imid::fork::Process;
@@ -14,36 +10,24 @@ use imid::fork::Process;
 pub(crate) struct Shared<S> {
     state: Mutex<S>,
     changed: Condvar,
-    /// The tasks that wait. A task adds its waker before it looks, so no change is missed.
-    wakers: Mutex<Vec<Waker>>,
     process: Process,
 }
 
 impl<S> Shared<S> {
     pub(crate) fn new(state: S) -> Self {
-        Self {
-            state: Mutex::new(state),
-            changed: Condvar::new(),
-            wakers: Mutex::new(Vec::new()),
-            process: Process::current(),
-        }
+        Self { state: Mutex::new(state), changed: Condvar::new(), process: Process::current() }
     }
 
-    /// Returns the state; `None` in a forked child, where another thread may have held the lock.
+    /// Returns the state, which each change leaves consistent; `None` in a forked child, where another thread may have held the lock.
     #[inline]
     pub(crate) fn state(&self) -> Option<MutexGuard<'_, S>> {
-        self.process.is_current().then(|| lock(&self.state))
+        self.process.is_current().then(|| self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Wakes the threads and tasks that wait. A waker is foreign code: it is called outside of every lock, and may panic.
+    /// Wakes the threads that wait.
     pub(crate) fn announce(&self) {
-        if !self.process.is_current() {
-            return;
-        }
-        self.changed.notify_all();
-        for waker in mem::take(&mut *lock(&self.wakers)) {
-            // Not dropped, because that can also panic.
-            _ = catch_unwind(AssertUnwindSafe(|| waker.wake())).map_err(mem::forget);
+        if self.process.is_current() {
+            self.changed.notify_all();
         }
     }
 
@@ -61,27 +45,4 @@ impl<S> Shared<S> {
             state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
-
-    /// Looks after each change, in a task.
-    pub(crate) async fn wait_async<T>(&self, mut check: impl FnMut() -> Option<T>) -> T {
-        poll_fn(|context| {
-            if self.process.is_current() {
-                let waker = context.waker().clone();
-                let mut wakers = lock(&self.wakers);
-                let is_known = wakers.iter().any(|known| known.will_wake(&waker));
-                if is_known {
-                    drop(wakers);
-                } else {
-                    wakers.push(waker);
-                }
-            }
-            check().map_or(Poll::Pending, Poll::Ready)
-        })
-        .await
-    }
-}
-
-/// Locks a state that each change leaves consistent.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

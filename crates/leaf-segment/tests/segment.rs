@@ -1,10 +1,8 @@
 //! Segments as applications use them, on a table of one's own.
 
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, sleep};
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use leaf_segment::{Block, BlockError, Refused, Segment, SegmentError};
@@ -94,57 +92,24 @@ fn silent_table(is_up: &Arc<AtomicBool>) -> impl FnMut(Option<i64>) -> Result<Bl
     }
 }
 
-/// Runs a future without any runtime.
-fn block_on<F: Future>(future: F) -> F::Output {
-    struct Thread(thread::Thread);
-    impl Wake for Thread {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Waker::from(Arc::new(Thread(thread::current())));
-    let mut future = pin!(future);
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            return output;
-        }
-        thread::park_timeout(Duration::from_secs(20));
-    }
-}
-
-/// A waker that panics, as a faulty runtime has.
-struct Panics;
-
-impl Wake for Panics {
-    fn wake(self: Arc<Self>) {
-        panic!("on purpose");
-    }
-}
-
 #[test]
-fn tasks_wait_for_numbers_without_a_runtime_and_a_waker_that_panics_stops_nobody() {
+fn a_call_without_a_number_can_come_back_when_it_says() {
     let is_up = Arc::new(AtomicBool::new(false));
     let orders = Segment::open(silent_table(&is_up)).unwrap();
-    let waker = Waker::from(Arc::new(Panics));
-    for _ in 0..3 {
-        assert!(pin!(orders.next_async()).poll(&mut Context::from_waker(&waker)).is_pending());
-    }
-    let later = {
-        let is_up = Arc::clone(&is_up);
-        thread::spawn(move || {
-            sleep(Duration::from_millis(50));
-            is_up.store(true, Ordering::Relaxed);
-        })
-    };
-    block_on(orders.wait_until_open_async()).unwrap();
-    // More than a block: the thread fetches the next one while the task waits.
+    let pause = orders.next().unwrap_err().retry_after().expect("waiting helps");
+    sleep(pause);
+    assert_eq!(orders.next().unwrap_err().retry_after(), Some(pause), "the table is silent");
+    is_up.store(true, Ordering::Relaxed);
+    // More than a block: the thread fetches the next one meanwhile.
     for number in 1..=200 {
-        assert_eq!(block_on(orders.next_async()), Ok(number), "a future that was dropped takes no number");
+        let found = loop {
+            match orders.next() {
+                Err(error) => sleep(error.retry_after().expect("waiting helps")),
+                Ok(found) => break found,
+            }
+        };
+        assert_eq!(found, number, "a call without a number takes none");
     }
-    later.join().unwrap();
-    let refused = Segment::open(no_tag).unwrap();
-    assert!(block_on(refused.wait_until_open_async()).unwrap_err().is_permanent());
-    assert!(block_on(refused.next_async()).is_err());
 }
 
 #[test]
