@@ -8,6 +8,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
+#[path = "support/faulty.rs"]
 mod faulty;
 
 use faulty::FaultyRegister;

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
+#[path = "support/faulty.rs"]
 mod faulty;
+#[path = "support/opened.rs"]
 mod opened;
 
 use faulty::FaultyRegister;

@@ -4,8 +4,10 @@
 #![cfg_attr(not(target_os = "linux"), allow(unused))]
 
 #[cfg(target_os = "linux")]
+#[path = "support/folder.rs"]
 mod folder;
 #[cfg(target_os = "linux")]
+#[path = "support/skip.rs"]
 mod skip;
 
 fn main() {

@@ -1,6 +1,8 @@
 //! The register in a file.
 
+#[path = "support/chain.rs"]
 mod chain;
+#[path = "support/folder.rs"]
 mod folder;
 
 use std::fs;

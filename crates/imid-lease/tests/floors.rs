@@ -1,7 +1,9 @@
 //! What a leased generator has in common with a plain one: floors and state.
 
+#[path = "support/faulty.rs"]
 mod faulty;
 #[allow(dead_code, reason = "another test uses the rest")]
+#[path = "support/opened.rs"]
 mod opened;
 
 use std::sync::atomic::{AtomicBool, Ordering};

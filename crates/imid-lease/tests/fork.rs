@@ -4,8 +4,10 @@
 #![cfg_attr(not(unix), allow(unused))]
 
 #[cfg(unix)]
+#[path = "support/folder.rs"]
 mod folder;
 #[allow(dead_code, reason = "another test uses the rest")]
+#[path = "support/opened.rs"]
 mod opened;
 
 fn main() {

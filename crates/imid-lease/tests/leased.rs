@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use imid::clock::{Clock, ClockError, ManualClock, SystemClock};
 use imid::{IdParts, SessionTag, SessionType};
+#[path = "support/faulty.rs"]
 mod faulty;
+#[path = "support/opened.rs"]
 mod opened;
 
 use faulty::FaultyRegister;

@@ -1,5 +1,6 @@
 //! The generator whose register is a file.
 
+#[path = "support/folder.rs"]
 mod folder;
 
 use std::time::Duration;

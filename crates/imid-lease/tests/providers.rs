@@ -9,6 +9,7 @@
     feature = "zookeeper"
 ))]
 
+#[path = "support/chain.rs"]
 mod chain;
 
 use std::net::TcpListener;

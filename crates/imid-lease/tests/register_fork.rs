@@ -3,6 +3,7 @@
 //! starts the servers.
 #![cfg(unix)]
 
+#[path = "support/skip.rs"]
 mod skip;
 
 use std::io::{Read, Write};

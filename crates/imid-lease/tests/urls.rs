@@ -1,6 +1,8 @@
 //! URLs that are refused, the words for TLS, and servers that do not answer.
 
+#[path = "support/chain.rs"]
 mod chain;
+#[path = "support/member.rs"]
 mod member;
 
 use std::io::{Read, Write};

@@ -2,7 +2,7 @@
 
 #[path = "support/article.rs"]
 mod article;
-#[path = "../../imid-lease/tests/skip/mod.rs"]
+#[path = "../../imid-lease/tests/support/skip.rs"]
 mod skip;
 
 use std::collections::HashSet;

@@ -1,8 +1,8 @@
 //! Worker IDs of Snowflake generators, over a register in memory and in a file.
 
-#[path = "../../imid-lease/tests/faulty/mod.rs"]
+#[path = "../../imid-lease/tests/support/faulty.rs"]
 mod faulty;
-#[path = "../../imid-lease/tests/folder/mod.rs"]
+#[path = "../../imid-lease/tests/support/folder.rs"]
 mod folder;
 
 use std::collections::HashSet;

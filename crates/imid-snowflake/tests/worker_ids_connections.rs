@@ -2,7 +2,7 @@
 //! thread.
 #![cfg(unix)]
 
-#[path = "../../imid-lease/tests/skip/mod.rs"]
+#[path = "../../imid-lease/tests/support/skip.rs"]
 mod skip;
 
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! Segments on Leaf's own table, on real servers. `ci/services.sh run postgres mysql -- cargo test ...` starts the
 //! servers.
 
-#[path = "../../imid-lease/tests/skip/mod.rs"]
+#[path = "../../imid-lease/tests/support/skip.rs"]
 mod skip;
 
 use std::collections::HashSet;

@@ -1,6 +1,6 @@
 //! Lines of numbers in a register.
 
-#[path = "../../imid-lease/tests/faulty/mod.rs"]
+#[path = "../../imid-lease/tests/support/faulty.rs"]
 mod faulty;
 
 use std::collections::HashSet;

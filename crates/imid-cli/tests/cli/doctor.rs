@@ -4,7 +4,7 @@
 #[allow(dead_code, reason = "other tests expire and replace certificates")]
 mod certificates;
 #[cfg(feature = "etcd")]
-#[path = "../../../imid-lease/tests/member/mod.rs"]
+#[path = "../../../imid-lease/tests/support/member.rs"]
 mod member;
 
 use std::env;

@@ -1,12 +1,12 @@
 //! Each register obeys the laws of a register, an adapter on a real server. `ci/leases.sh` starts the servers.
 
-#[path = "../chain/mod.rs"]
+#[path = "../support/chain.rs"]
 mod chain;
 mod faults;
 mod laws;
 mod proxy;
 mod settings;
-#[path = "../skip/mod.rs"]
+#[path = "../support/skip.rs"]
 mod skip;
 mod store;
 

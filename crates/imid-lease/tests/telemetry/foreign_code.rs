@@ -19,7 +19,7 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
 #[allow(dead_code, reason = "another test uses the rest")]
-#[path = "../opened/mod.rs"]
+#[path = "../support/opened.rs"]
 mod opened;
 
 use opened::opened;

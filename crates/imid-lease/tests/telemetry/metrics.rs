@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::thread;
 use std::time::{Duration, Instant};
 
-#[path = "../faulty/mod.rs"]
+#[path = "../support/faulty.rs"]
 mod faulty;
 #[allow(dead_code, reason = "another test uses the rest")]
-#[path = "../opened/mod.rs"]
+#[path = "../support/opened.rs"]
 mod opened;
 
 use faulty::FaultyRegister;

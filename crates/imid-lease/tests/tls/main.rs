@@ -2,10 +2,10 @@
 
 mod cases;
 mod certificates;
-#[path = "../chain/mod.rs"]
+#[path = "../support/chain.rs"]
 mod chain;
 mod postgres;
-#[path = "../skip/mod.rs"]
+#[path = "../support/skip.rs"]
 mod skip;
 mod store;
 
