@@ -436,7 +436,7 @@ function howOften(perYear) {
   return seconds / 31_557_600 > 10_000 ? "less than once in 10,000 years" : `about once in ${span(seconds * 1000)}`;
 }
 
-/** @typedef {{ mode: string, name: string, condition: string | null, perYear: number, oneAt: number | null }} Mode */
+/** @typedef {{ name: string, condition: string | null, perYear: number, oneAt: number | null }} Mode */
 
 /** Reads a field with a number, or returns what is wrong. Nothing is 0. @param {string} id @param {number} least @param {number} most */
 function numberIn(id, least, most) {

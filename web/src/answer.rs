@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use imid::dialect::Dialect;
 use imid::{MessageId, SessionTag};
-use imid_inspect::risk::{Forecast, Mode, Sessions, SessionsError};
+use imid_inspect::risk::{Forecast, Sessions, SessionsError};
 use imid_inspect::typed_time::{self, TypedTime};
 use imid_inspect::{
     Broken, BrokenKind, Field, FieldName, Form, Found, Hint, Id, Pasted, Read, ReadForm, STANDARD, Scheme, Spellings,
@@ -303,7 +303,7 @@ fn risk(question: &str) -> String {
     let mut object = Object::new(&mut out);
     list(object.member("modes"), &forecast.rows, |out, row| {
         let mut object = Object::new(out);
-        object.text("mode", row.mode.name()).text("name", row.mode.title());
+        object.text("name", row.title);
         match row.condition {
             Some(condition) => object.text("condition", condition),
             None => object.raw("condition", "null"),
@@ -322,7 +322,7 @@ fn risk(question: &str) -> String {
 
 /// Says what to do, as docs/DEPLOY.md does.
 fn advice(forecast: &Forecast) -> String {
-    if forecast.recommended() == Mode::AnyHost {
+    if forecast.hosts == 1 {
         return "One process needs no coordination. imid-lease with a file also excludes duplicates after a crash."
             .into();
     }

@@ -1,6 +1,6 @@
 //! How often IDs repeat, for each kind of deployment, and what to do about it.
 
-use super::repeats::{MODES, Mode, Pairs, YEAR_S, probability};
+use super::repeats::{ANY_HOST, MODES, Mode, Pairs, ROOM_LOCK, UUID_7, YEAR_S};
 use super::traffic::Sessions;
 
 /// How often IDs repeat, for several kinds of deployment.
@@ -14,11 +14,13 @@ pub struct Forecast {
     pub rows: Vec<Row>,
 }
 
-/// A kind of deployment.
+/// A kind of deployment: which host mints for a session.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Row {
-    /// Which host mints for a session.
-    pub mode: Mode,
+    /// The name, for programs: `any`, `name`, `uuidv7`, `shard`, `lock` or `lease`.
+    pub name: &'static str,
+    /// The name, for people.
+    pub title: &'static str,
     /// Expected pairs of equal IDs per second.
     pub equal_ids: f64,
     /// What must hold so that no ID repeats, or `None` if IDs can repeat.
@@ -31,13 +33,14 @@ impl Forecast {
     /// Computes how often this number of hosts repeats IDs.
     pub fn new(hosts: u32, sessions: Sessions) -> Self {
         let pairs = Pairs::expected(&sessions);
-        let row = |mode: &Mode| Row {
-            mode: *mode,
-            equal_ids: pairs.equal_ids(*mode, hosts),
-            condition: mode
-                .condition()
-                .or((hosts == 1 && *mode != Mode::Uuid7).then_some("while one process mints all IDs")),
-            one_a_year_at: pairs.growth_to_one_a_year(*mode, hosts).map(|growth| growth * sessions.rate),
+        let row = |mode: &Mode| {
+            let (name, title, condition, _) = *mode;
+            let equal_ids = pairs.equal_ids(mode, hosts);
+            let of_one = (hosts == 1 && name != UUID_7).then_some("while one process mints all IDs");
+            // The pairs grow with the square of all rates.
+            let growth = (equal_ids * YEAR_S).sqrt().recip();
+            let one_a_year_at = growth.is_finite().then_some(growth * sessions.rate);
+            Row { name, title, equal_ids, condition: condition.or(of_one), one_a_year_at }
         };
         let mut rows: Vec<_> = MODES.iter().map(row).collect();
         // The sort is stable, so the modes without equal IDs keep their order.
@@ -61,9 +64,9 @@ impl Forecast {
         needed.ceil().max(1.0)
     }
 
-    /// Returns the deployment that repeats no ID and costs the least.
-    pub fn recommended(&self) -> Mode {
-        if self.hosts == 1 { Mode::AnyHost } else { Mode::RoomLock }
+    /// Returns the name of the deployment that repeats no ID and costs the least.
+    pub const fn recommended(&self) -> &'static str {
+        if self.hosts == 1 { ANY_HOST } else { ROOM_LOCK }
     }
 }
 
@@ -73,8 +76,36 @@ impl Row {
         self.equal_ids * YEAR_S
     }
 
-    /// Returns the probability of at least one pair in a year.
+    /// Returns the probability of at least one pair in a year. Pairs are independent.
     pub fn probability_in_a_year(&self) -> f64 {
-        probability(self.equal_ids, YEAR_S)
+        -(-self.per_year()).exp_m1()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(hosts: u32, rate: f64) -> Vec<Row> {
+        Forecast::new(hosts, Sessions::new(1e3, 1.0, &[], rate).unwrap()).rows
+    }
+
+    #[test]
+    fn at_the_rate_of_one_a_year_one_pair_is_expected() {
+        for row in rows(4, 200.0).into_iter().filter(|row| row.one_a_year_at.is_some()) {
+            let grown = rows(4, row.one_a_year_at.unwrap()).into_iter().find(|grown| grown.name == row.name).unwrap();
+            assert!((grown.per_year() - 1.0).abs() < 1e-9, "{grown:?}");
+        }
+        let can_repeat = |hosts| rows(hosts, 200.0).iter().filter(|row| row.one_a_year_at.is_some()).count();
+        assert_eq!([can_repeat(1), can_repeat(4)], [1, 3]);
+    }
+
+    #[test]
+    fn a_probability_is_at_most_one() {
+        let row = rows(4, 200.0)[0];
+        for (per_year, expected) in [(1e-9, 1e-9), (1.0, 0.632_120_558), (1e9, 1.0)] {
+            let found = Row { equal_ids: per_year / YEAR_S, ..row }.probability_in_a_year();
+            assert!((found / expected - 1.0).abs() < 1e-6, "{found}");
+        }
     }
 }

@@ -8,5 +8,5 @@ mod repeats;
 mod traffic;
 
 pub use forecast::{Forecast, Row};
-pub use repeats::{Mode, YEAR_S};
+pub use repeats::YEAR_S;
 pub use traffic::{Sessions, SessionsError};

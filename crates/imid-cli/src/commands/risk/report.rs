@@ -23,7 +23,7 @@ pub(super) fn write(forecast: &Forecast, count: f64, out: &mut Out) -> Result<()
     writeln!(out, "{:NAMES$}{}, the busiest with {busiest} messages per second", "sessions", exact(count))?;
     writeln!(out, "\n{:NAMES$}{:FREQUENCIES$}{:>11}{:>18}", "", "equal IDs", "per year", "one per year at")?;
     for row in &forecast.rows {
-        let name = row.mode.title();
+        let name = row.title;
         if let Some(condition) = row.condition {
             writeln!(out, "{name:NAMES$}never, {condition}")?;
             continue;
@@ -66,7 +66,7 @@ fn write_advice(forecast: &Forecast, out: &mut Out) -> Result<(), Stop> {
 pub(super) fn write_json(forecast: &Forecast, count: f64, out: &mut Out) -> Result<(), Stop> {
     let mode = |row: &Row| {
         json!({
-            "mode": row.mode.name(),
+            "mode": row.name,
             "is_unique": row.condition.is_some(),
             "condition": row.condition,
             "equal_ids_per_year": row.per_year(),
@@ -80,7 +80,7 @@ pub(super) fn write_json(forecast: &Forecast, count: f64, out: &mut Out) -> Resu
         "sessions": count,
         "busiest_rate": forecast.sessions.busiest,
         "modes": forecast.rows.iter().map(mode).collect::<Vec<_>>(),
-        "recommended": forecast.recommended().name(),
+        "recommended": forecast.recommended(),
         "lane_bits": forecast.lane_bits(),
         "lanes": 1_u32 << forecast.lane_bits(),
         "ids_per_ms": forecast.ids_per_ms(),
