@@ -6,7 +6,6 @@ use imid_snowflake::ParseError as SnowflakeError;
 use thiserror::Error;
 
 use crate::foreign::Foreign;
-use crate::looks::Looks;
 
 /// A text cannot be read as an ID of a scheme.
 ///
@@ -24,8 +23,18 @@ pub(crate) enum Kind {
     NotDecimal,
     #[error("not an ID: expected a number without zeros before it")]
     LeadingZero,
-    #[error("{0}")]
-    Looks(Looks),
+    #[error("JSON with no ID: expected an ID, or a member such as \"id\" that has one (jq -r .id prints it)")]
+    Json,
+    #[error("a link with no ID: expected an ID in its path or after id=")]
+    Link,
+    #[error("bytes that are not an ID: their time is not from 2005 to two years from now")]
+    BytesOfNoTime,
+    #[error("{0} bytes, not an ID: expected 10, or the 16 of a UUID view")]
+    Bytes(usize),
+    #[error("{0} hex digits, not an ID: expected 20, or the 32 of a UUID view")]
+    Hex(usize),
+    #[error("a text of {0} words with no ID")]
+    Words(usize),
     /// 16 digits without a letter.
     #[error("not an ID: expected a letter, found only digits, as in the number of a payment card")]
     Number,

@@ -10,7 +10,7 @@ use crate::error::{Kind, ReadError, look_alike};
 use crate::find::{Finder, Found, one_case};
 use crate::form::{Form, Read, ReadForm, hex_prefix_len, is_word};
 use crate::identify::Rank;
-use crate::looks::Looks;
+use crate::looks::looks;
 use crate::scan::{Scan, scan};
 use crate::scheme::{Id, STANDARD, Scheme};
 
@@ -107,9 +107,9 @@ pub fn read(text: &str, now_ms: u64) -> Result<Pasted, NotPasted> {
     if !scan.ids.is_empty() {
         return Ok(Pasted::Text(scan));
     }
-    let error = match Looks::of(text) {
+    let error = match looks(text) {
         _ if is_card_number(text) => Kind::Number.into(),
-        Some(looks) => Kind::Looks(looks).into(),
+        Some(kind) => kind.into(),
         None => STANDARD.problem(text),
     };
     let hint = match scan {
