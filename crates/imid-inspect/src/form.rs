@@ -2,7 +2,7 @@
 
 use imid::MessageId;
 use imid::dialect::DialectId;
-use imid_snowflake::{Snowflake, TextForm};
+use imid_snowflake::Snowflake;
 use uuid::Uuid;
 
 use crate::error::{Kind, ReadError, TextError, ViewProblem};
@@ -77,9 +77,6 @@ const SNOWFLAKE_DIGITS: usize = 20;
 /// The most decimal digits of 80 bits.
 const MAX_DIGITS: usize = 25;
 
-/// Number of digits of a dialect's text.
-const TEXT_DIGITS: usize = 16;
-
 /// Number of hex digits of 80 bits and of 64 bits.
 const HEX_DIGITS: usize = 20;
 const SNOWFLAKE_HEX_DIGITS: usize = 16;
@@ -133,18 +130,12 @@ impl Scheme {
         Ok(Read { id, form: ReadForm::LenientText })
     }
 
-    /// Reads an ID in the form that its shape suggests. Texts of the scheme come first. Most texts are tried with many schemes, so
-    /// it builds no error.
+    /// Reads an ID in the form that its shape suggests. Texts of the scheme come first.
     pub(crate) fn recognized(self, text: &str) -> Option<Read> {
-        self.written_as(text).or_else(|| {
+        self.read_text(text).ok().or_else(|| {
             let form = self.shape(text).unwrap_or(Form::Uuid);
             Some(Read { id: self.read_digits(text, form).ok()?, form: ReadForm::Exact(form) })
         })
-    }
-
-    /// Reads a text of the scheme as [`read_text`](Self::read_text) does.
-    pub(crate) fn written_as(self, text: &str) -> Option<Read> {
-        if self.can_write(text) { self.read_text(text).ok() } else { None }
     }
 
     /// Says why a text is not [recognized](Self::recognized), or what it is instead.
@@ -179,19 +170,6 @@ impl Scheme {
             Some(Form::Int)
         } else {
             None
-        }
-    }
-
-    /// Returns whether a text can be one of the scheme, by its length or its first character.
-    fn can_write(self, text: &str) -> bool {
-        match self {
-            // White space and dashes can be in the text.
-            Self::Dialect(_) => text.len() == TEXT_DIGITS || !is_word(text),
-            Self::Snowflake(layout) => match layout.text_form() {
-                TextForm::Decimal => text.starts_with(|c: char| c == '-' || c.is_ascii_digit()),
-                TextForm::Hex => text.len() == SNOWFLAKE_HEX_DIGITS,
-                _ => true,
-            },
         }
     }
 

@@ -177,7 +177,7 @@ fn readings(text: &str, now_ms: u64) -> Vec<Read> {
     let has_prefix = hex_prefix_len(text) > 0;
     let read = |scheme: Scheme| match scheme {
         // Any 16 hex digits fit each Snowflake layout. Without a prefix they are read only by layouts that write hex.
-        Scheme::Snowflake(_) if !has_prefix => scheme.written_as(text),
+        Scheme::Snowflake(_) if !has_prefix => scheme.read_text(text).ok(),
         _ => scheme.recognized(text),
     };
     let is_inexact = |read: &Read| read.form != ReadForm::Exact(Form::Text);

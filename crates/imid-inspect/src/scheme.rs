@@ -37,11 +37,7 @@ pub enum Id {
 impl Scheme {
     /// Returns all built-in schemes: the dialects, then the Snowflake layouts.
     pub fn all() -> impl Iterator<Item = Self> {
-        const DIALECTS: usize = Dialect::ALL.len();
-        let schemes: [Self; DIALECTS + Layout::ALL.len()] = core::array::from_fn(|at| {
-            Dialect::ALL.get(at).map_or_else(|| Self::Snowflake(Layout::ALL[at - DIALECTS]), Self::Dialect)
-        });
-        schemes.into_iter()
+        Dialect::ALL.iter().map(Self::Dialect).chain(Layout::ALL.iter().copied().map(Self::Snowflake))
     }
 
     /// Returns the name, such as `rongcloud` or `twitter`. The name of a custom layout is `custom`.
