@@ -4,28 +4,27 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
 use core::ops::Range;
 use imid::MessageId;
-use memchr::memmem;
 
-use crate::find::{Found, starts_alone};
-use crate::form::{Form, Read, ReadForm};
+use crate::find::starts_alone;
+use crate::form::{Form, ReadForm};
 use crate::scheme::Id;
 
-/// Finds one ID: its text in both cases, with and without dashes, its hex digits, its integer, its UUID view, and its bytes and
-/// those of the view as clients print them: base64, pairs of hex digits, lists, escapes and dumps.
+/// What to search for one ID: its text in both cases, with and without dashes, its hex digits, its integer, its UUID view, and its
+/// bytes and those of the view as clients print them: base64, pairs of hex digits, lists, escapes and dumps.
 ///
 /// ```
 /// use imid_inspect::{STANDARD, Spellings};
 ///
 /// let id = STANDARD.parse(b"EMAQ-2948-WCRV-T3DD")?;
-/// let row = br"\x64d1601c46e2afbc856b,476098943286636231558507,emaq2948wcrvt3dd";
-/// assert_eq!(Spellings::new(id).find_in(row).len(), 3);
+/// let row = r"\x64d1601c46e2afbc856b,476098943286636231558507,emaq2948wcrvt3dd";
+/// let is_there = |form, start, spelling: &str| Spellings::is_whole(form, row.as_bytes(), &(start..start + spelling.len()));
+/// let spellings = Spellings::new(id);
+/// let found = spellings.iter().filter(|(form, text)| row.find(text).is_some_and(|start| is_there(*form, start, text)));
+/// assert_eq!(found.count(), 3);
 /// # Ok::<(), imid_inspect::ReadError>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Spellings {
-    id: Id,
-    texts: Vec<(ReadForm, String)>,
-}
+pub struct Spellings(Vec<(ReadForm, String)>);
 
 impl Spellings {
     /// Returns the spellings of an ID.
@@ -37,7 +36,7 @@ impl Spellings {
 
     /// Returns the spellings that are one word, or a word with dashes.
     pub fn short(id: Id) -> Self {
-        let mut spellings = Self { id, texts: Vec::new() };
+        let mut spellings = Self(Vec::new());
         let mut add = |form, text: String| {
             spellings.add(form, text.to_ascii_lowercase());
             spellings.add(form, text.to_ascii_uppercase());
@@ -62,29 +61,14 @@ impl Spellings {
     }
 
     fn add(&mut self, form: ReadForm, text: String) {
-        if !self.texts.iter().any(|(_, known)| *known == text) {
-            self.texts.push((form, text));
+        if !self.0.iter().any(|(_, known)| *known == text) {
+            self.0.push((form, text));
         }
     }
 
     /// Returns each spelling with its form.
     pub fn iter(&self) -> impl Iterator<Item = (ReadForm, &str)> {
-        self.texts.iter().map(|(form, text)| (*form, text.as_str()))
-    }
-
-    /// Returns all places of the ID in a text, in order.
-    pub fn find_in(&self, text: &[u8]) -> Vec<Found> {
-        let mut found = Vec::new();
-        for (form, spelling) in self.iter() {
-            for start in memmem::find_iter(text, spelling) {
-                let at = start..start + spelling.len();
-                if Self::is_whole(form, text, &at) {
-                    found.push(Found { at, read: Read { id: self.id, form } });
-                }
-            }
-        }
-        found.sort_by_key(|found| found.at.start);
-        found
+        self.0.iter().map(|(form, text)| (*form, text.as_str()))
     }
 
     /// Returns whether a spelling of this form begins and ends at a place in a text, and is not a part of a longer word.
@@ -172,7 +156,15 @@ mod tests {
     #[test]
     fn an_id_is_found_in_each_form_and_not_in_a_longer_word() {
         let spellings = Spellings::new(STANDARD.parse(b"EUNC-Q8QJ-22GH-T3DD").unwrap());
-        let found = |text: &str| spellings.find_in(text.as_bytes()).len();
+        let is_whole = |text: &str, form, at: usize, spelling: &str| {
+            Spellings::is_whole(form, text.as_bytes(), &(at..at + spelling.len()))
+        };
+        let found = |text: &str| -> usize {
+            let places = |(form, spelling)| {
+                text.match_indices(spelling).filter(|(at, _)| is_whole(text, form, *at, spelling)).count()
+            };
+            spellings.iter().map(places).sum()
+        };
         for text in [
             "EUNC-Q8QJ-22GH-T3DD",
             "eunc-q8qj-22gh-t3dd",
