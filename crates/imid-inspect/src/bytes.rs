@@ -57,8 +57,7 @@ impl Shown {
     /// Reads what is between quotation marks: hex digits, base64, or characters and escapes.
     fn of_string(text: &str) -> Option<Self> {
         let hex = text.trim_start_matches('\\');
-        let prefixes: &[char] = if hex.len() < text.len() { &['x', 'X'] } else { &[] };
-        let hex = hex.strip_prefix("0x").or_else(|| hex.strip_prefix(prefixes)).unwrap_or(hex);
+        let hex = hex.strip_prefix("0x").or_else(|| hex.strip_prefix(['x', 'X'])).unwrap_or(hex);
         if LENGTHS.iter().any(|len| hex.len() == 2 * len)
             && let Some(bytes) = hex_bytes(hex)
         {

@@ -2,8 +2,6 @@
 
 use core::ops::Range;
 
-use imid::MessageId;
-
 use crate::bytes::Shown;
 use crate::cut::{CutOff, Repairs};
 use crate::error::{Kind, ReadError, look_alike};
@@ -253,8 +251,8 @@ fn from_bytes(scheme: Scheme, text: &str, now_ms: u64) -> Option<Read> {
 /// look-alikes of a dash between its groups. Returns `None` for one word with nothing around it.
 fn unwrapped(text: &str) -> Option<String> {
     let text = text.trim();
-    // As in `123n` and in `x66a8`.
-    let is_bare = is_word(text) && !text.ends_with('n') && !text.starts_with(['x', 'X']);
+    // As in `123n`.
+    let is_bare = is_word(text) && !text.ends_with('n');
     (!is_bare).then(|| without_signs(text))
 }
 
@@ -290,11 +288,6 @@ fn without_signs(text: &str) -> String {
     let groups: Vec<_> = text.split(is_separator).filter(|group| !group.is_empty()).collect();
     if groups.len() == 4 && groups.iter().all(|group| group.len() == 4) {
         return groups.join("-");
-    }
-    // A binary string of SQL, and the bytes of a hex dump.
-    let hex: String = text.trim_start_matches(['x', 'X', '\'']).chars().filter(|c| !matches!(c, ' ' | ':')).collect();
-    if hex.len() == 2 * MessageId::BYTE_LEN && hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return hex;
     }
     grouped(text).unwrap_or_else(|| text.to_owned())
 }
