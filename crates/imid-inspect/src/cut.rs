@@ -96,12 +96,8 @@ impl Repairs {
             (!texts.is_empty()).then_some(Self { at, found, texts })
         };
         if let Some((at, found)) = text.char_indices().find(|(_, c)| "0OoIi1l|".contains(*c)) {
-            let fits = match ("0Oo".contains(found), is_lower) {
-                (true, false) => "DQ",
-                (true, true) => "dq",
-                (false, false) => "LTJ7",
-                (false, true) => "ltj7",
-            };
+            let fits = if "0Oo".contains(found) { "DQ" } else { "LTJ7" };
+            let fits = if is_lower { fits.to_ascii_lowercase() } else { fits.to_owned() };
             return repairs(at, found, fits.chars().map(|digit| with(at, 1, digit.encode_utf8(&mut [0; 4]))).collect());
         }
         // A digit too many: the same one twice.
