@@ -66,8 +66,7 @@ let shown = 0;
  * @param {...(Node | string | null)} children
  */
 function make(tag, attributes = {}, ...children) {
-  const svg = ["svg", "path", "title"].includes(tag);
-  const made = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+  const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") made.addEventListener(name, value);
     else if (value !== false) made.setAttribute(name, value === true ? "" : value);
@@ -76,19 +75,29 @@ function make(tag, attributes = {}, ...children) {
   return made;
 }
 
+/**
+ * Copies a text, and says at the button that it did. Where the browser forbids it, shows the text for copying by hand.
+ * @param {Element} button @param {string} text @param {string} label @param {() => string} byHand shows it, and returns what the button says
+ */
+async function copy(button, text, label, byHand) {
+  const name = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "copied";
+    $("said").textContent = `Copied ${label}`;
+  } catch {
+    button.textContent = byHand();
+  }
+  setTimeout(() => { button.textContent = name; }, 1500);
+}
+
 /** A button that copies a text. @param {string} text @param {string} label @param {string} [className] */
 function copyButton(text, label, className = "") {
-  const button = make("button", { "aria-label": `Copy ${label}`, class: className, click: async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      button.textContent = "copied";
-      $("said").textContent = `Copied ${label}`;
-    } catch {
-      if (button.previousSibling) getSelection()?.selectAllChildren(button.previousSibling);
-      button.textContent = "press Ctrl+C";
-    }
-    setTimeout(() => { button.textContent = "copy"; }, 1500);
-  } }, "copy");
+  const select = () => {
+    if (button.previousSibling) getSelection()?.selectAllChildren(button.previousSibling);
+    return "press Ctrl+C";
+  };
+  const button = make("button", { "aria-label": `Copy ${label}`, class: className, click: () => copy(button, text, label, select) }, "copy");
   return button;
 }
 
@@ -301,11 +310,6 @@ function showLine() {
   if (box.hidden) return;
   const sorted = [...ids].sort((a, b) => a.ms - b.ms || (a.key < b.key ? -1 : 1));
   const [first, last] = [sorted[0], sorted[sorted.length - 1]];
-  const width = Math.max(1, last.ms - first.ms);
-  const each = Math.ceil(sorted.length / ROWS);
-  const x = (/** @type {number} */ ms) => String(20 + (960 * (ms - first.ms)) / width);
-  const picture = make("svg", { viewBox: "0 0 1000 50", preserveAspectRatio: "none", role: "img", "aria-label": "IDs in the order of their times" }, make("path", { class: "axis", d: "M20 25H980" }),
-    ...sorted.filter((_, index) => index % each === 0).map((id) => make("path", { class: isWanted(id) ? "dot open" : "dot", d: `M${x(id.ms)} 25h.01` }, make("title", {}, `${id.text} ${iso(id.ms, "UTC")} ${letterOf(id)}`))));
   const ofRooms = roomLetters.size;
   const isOneSystem = new Set(sorted.map((id) => id.scheme)).size === 1;
   const [isTwo, isOneMs] = [sorted.length === 2, first.ms === last.ms];
@@ -317,8 +321,7 @@ function showLine() {
     : `${first.text} came first, ${span(last.ms - first.ms)} before ${last.text}: `;
   const rooms = isEqual ? "one message that arrived more than once, or a duplicate." : ofRooms === 0 ? "such IDs do not tell their room." : isTwo && !isOneSystem ? "different systems, whose rooms cannot be compared."
     : ofRooms === 1 ? "the same room, as far as an ID can tell." : isTwo ? "not the same room." : `${ofRooms.toLocaleString("en")} rooms.`;
-  const cut = each > 1 ? ` There is a dot for one ID in ${each}.` : "";
-  box.replaceChildren(make("h3", {}, "In order"), make("p", {}, which + rooms + cut), picture);
+  box.replaceChildren(make("h3", {}, "In order"), make("p", {}, which + rooms));
 }
 
 /** @param {string} text */
@@ -517,16 +520,12 @@ function linked() {
   return { parts, says: `Only \u201cCopy link\u201d writes it into a link. A link now holds ${names.length ? names.join(", ") : "nothing that you typed"}.${tooLong}` };
 }
 
-$("copy-link").addEventListener("click", async () => {
+$("copy-link").addEventListener("click", () => {
   const link = `${location.href.split("#")[0]}#${linked().parts}`;
-  try {
-    await navigator.clipboard.writeText(link);
-    $("said").textContent = $("copy-link").textContent = "Copied";
-  } catch {
+  copy($("copy-link"), link, "the link", () => {
     history.replaceState(history.state, "", link);
-    $("copy-link").textContent = "The address bar has the link";
-  }
-  setTimeout(() => { $("copy-link").textContent = "Copy link"; }, 1500);
+    return "The address bar has the link";
+  });
 });
 
 /** Makes room for the next text. Those that are many pages back are forgotten. */

@@ -119,7 +119,7 @@ fn read_likely(word: &str, now_ms: u64) -> Option<Read> {
 
 /// Reads the bytes that begin here, up to what closes them. Returns their length as well.
 fn read_literal(text: &str, now_ms: u64) -> Option<(Read, usize)> {
-    let text = text.get(..LITERAL).unwrap_or(text);
+    let text = (0..=LITERAL.min(text.len())).rev().find_map(|end| text.get(..end))?;
     // As in `b'f\xa8..'` and `0, "ZqirGtAAHPyFaw=="`.
     let opened = text.find(['\'', '"']).filter(|at| *at < 4);
     let closes = |c: char| if opened.is_some() { matches!(c, '\'' | '"') } else { "\"'`>]})|\n".contains(c) };
