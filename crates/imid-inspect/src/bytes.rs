@@ -1,7 +1,7 @@
 //! The bytes of an ID as clients print them: hex dumps, lists of numbers, literals of languages, base64.
 
 use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
+use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE};
 use imid::MessageId;
 use imid::dialect::DialectId;
 use uuid::Uuid;
@@ -26,8 +26,9 @@ impl Shown {
         if let Some(bytes) = dumped(text) {
             return Some(Self { bytes, form: ReadForm::Bytes });
         }
-        // A literal that is cut off begins with a quotation mark.
-        let is_bare = !text.get(..2).is_some_and(|start| start.contains(['"', '\'']));
+        // A literal that is cut off begins or ends with a quotation mark. As a byte at the end, the mark is escaped.
+        let end = text.trim_end_matches("\\'").trim_end_matches("\\\"");
+        let is_bare = !text.get(..2).is_some_and(|start| start.contains(['"', '\''])) && !end.ends_with(['"', '\'']);
         let bare = || if is_bare && text.contains('\\') { Self::of_string(text) } else { None };
         Self::of_literal(text).or_else(bare)
     }
@@ -59,12 +60,13 @@ impl Shown {
         let hex = text.trim_start_matches('\\');
         let hex = hex.strip_prefix("0x").or_else(|| hex.strip_prefix(['x', 'X'])).unwrap_or(hex);
         if LENGTHS.iter().any(|len| hex.len() == 2 * len)
-            && let Some(bytes) = hex_bytes(hex)
+            && let Some(bytes) = hex_bytes([hex])
         {
             return Some(Self { bytes, form: ReadForm::Exact(Form::Hex) });
         }
         match BASE64_STANDARD
-            .decode(text.replace('-', "+").replace('_', "/"))
+            .decode(text)
+            .or_else(|_| BASE64_URL_SAFE.decode(text))
             .ok()
             .filter(|bytes| LENGTHS.contains(&bytes.len()))
         {
@@ -83,16 +85,17 @@ impl Shown {
             let digits = part.strip_prefix("0x").or_else(|| part.strip_prefix("0X"))?;
             u8::from_str_radix(digits, 16).ok()
         };
-        let decimal = |part: &str| part.parse::<u8>().or_else(|_| part.parse::<i8>().map(i8::cast_unsigned)).ok();
+        // Nobody writes a zero or a plus before a number: a digit is lost there.
+        let is_written = |part: &str| part == "0" || !part.trim_start_matches('-').starts_with(['0', '+']);
+        let number = |part: &str| part.parse::<u8>().or_else(|_| part.parse::<i8>().map(i8::cast_unsigned)).ok();
+        let decimal = |part: &str| number(part).filter(|_| is_written(part));
         let is_decimal = text.contains([',', ';']) || numbers().any(|part| part.len() == 3 || part.starts_with('-'));
         // `66 a8`, `66:a8`, `66-A8`, and in groups as xxd writes them.
         let groups = || text.split([' ', ':', '-', '\n']).filter(|part| !part.is_empty());
         let bytes = match numbers().map(hex).collect::<Option<Vec<_>>>() {
             Some(bytes) => Some(bytes),
             None if is_decimal => numbers().map(decimal).collect(),
-            None if groups().count() > 1 && groups().all(|group| matches!(group.len(), 2 | 4)) => {
-                hex_bytes(&groups().collect::<String>())
-            }
+            None if groups().count() > 1 && groups().all(|group| matches!(group.len(), 2 | 4)) => hex_bytes(groups()),
             None => None,
         };
         bytes.filter(|bytes| !bytes.is_empty()).map(|bytes| Self { bytes, form: ReadForm::Bytes })
@@ -110,9 +113,11 @@ impl Shown {
     }
 }
 
-fn hex_bytes(digits: &str) -> Option<Vec<u8>> {
-    let pair = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok();
-    if is_hex(digits.as_bytes()) { digits.as_bytes().chunks(2).map(pair).collect() } else { None }
+/// Reads groups of hex digits. In a group of an odd number, a digit is lost, and the bytes after it would be others.
+fn hex_bytes<'a>(groups: impl IntoIterator<Item = &'a str>) -> Option<Vec<u8>> {
+    let pairs = groups.into_iter().flat_map(|group| group.as_bytes().chunks(2));
+    let byte = |pair| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok();
+    pairs.map(|pair: &[u8]| byte(pair).filter(|_| pair.len() == 2 && is_hex(pair))).collect()
 }
 
 /// Reads the one line of a dump by `xxd` or `hexdump -C`, with or without the line of its end. The groups of `hexdump` alone have
@@ -127,7 +132,7 @@ fn dumped(text: &str) -> Option<Vec<u8>> {
         (None, Some((groups, _))) => groups,
         _ => return None,
     };
-    hex_bytes(&groups.split(' ').collect::<String>())
+    hex_bytes(groups.split(' '))
 }
 
 /// Reads characters and escapes, as languages, redis-cli and PostgreSQL (octal) write bytes. In JSON and in an export, each
@@ -153,8 +158,8 @@ fn unescape(text: &str) -> Option<Vec<u8>> {
                 (number(after.get(..3)?, 8)?, 4)
             }
             (b'\\', _) => {
-                let named = b"n\nr\rt\ta\x07b\x08v\x0bf\x0ce\x1b0\0".chunks(2).find(|named| named[0] == code);
-                (named.map_or(code, |named| named[1]), 2)
+                let mut named = b"n\nr\rt\ta\x07b\x08v\x0bf\x0ce\x1b0\0\\\\''\"\"``//".chunks(2);
+                (named.find(|named| named[0] == code)?[1], 2)
             }
             _ => (first, 1),
         };
