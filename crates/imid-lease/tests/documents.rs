@@ -86,6 +86,15 @@ fn each_alert_has_a_section_on_the_page_for_those_on_call() {
         let is_named = |metric: &&str| metrics_of(rule).contains(metric);
         assert!(metrics_of(section).iter().any(|it| is_named(&it)), "the section of {name} does not name its metric");
     }
+    let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    for error in [
+        "register has no such space",
+        "register has another layout or another number of lanes",
+        "lease has run out and the register does not answer",
+    ] {
+        let is_written = include_str!("../src/error.rs").contains(&format!("#[error(\"{error}"));
+        assert!(is_written && words.contains(&format!("`{error}")), "{error}");
+    }
     let sections = page.lines().filter_map(|line| line.strip_prefix("## ImidLease"));
     assert_eq!(sections.count(), rules.len(), "a section of an alert that is gone");
 }
