@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use imid::clock::ManualClock;
+use imid::fork::{Owner, Process};
 use imid::generator::Lane;
 use imid::{Generator, MessageId};
 use libtest_mimic::Trial;
@@ -14,6 +15,7 @@ pub(super) fn all() -> Vec<Trial> {
     super::trials! {
         different_lanes_never_meet
         a_laned_generator_refuses_in_every_child
+        what_a_process_owns_is_not_its_childs
     }
 }
 
@@ -56,5 +58,26 @@ fn a_laned_generator_refuses_in_every_child() {
             assert!(child.ids().is_empty());
             assert!(before < ids.generate(hot()).unwrap(), "the parent goes on");
         }
+    }
+}
+
+/// By each of the types that a library keeps beside what it owns.
+fn what_a_process_owns_is_not_its_childs() {
+    for way in ways() {
+        let (process, claimed, current, unclaimed) =
+            (Process::current(), Owner::none(), Owner::current(), Owner::none());
+        assert!(!claimed.is_current());
+        assert!(claimed.claim() && claimed.claim());
+        let work = || {
+            // Without a mark of its own, and with one.
+            for _ in 0..2 {
+                assert!(!process.is_current() && !claimed.is_current() && !current.is_current());
+                assert!(!claimed.claim() && !current.claim());
+            }
+            assert!(unclaimed.claim() && unclaimed.is_current());
+            Vec::new()
+        };
+        assert!(way.copy(work).ids().is_empty());
+        assert!(process.is_current() && claimed.is_current() && current.is_current());
     }
 }
