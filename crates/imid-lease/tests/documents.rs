@@ -84,7 +84,7 @@ fn each_alert_has_a_section_on_the_page_for_those_on_call() {
             page.split_once(&format!("\n## {name}\n")).unwrap_or_else(|| panic!("{name} has no section"));
         let section = section.split("\n## ").next().unwrap_or_default();
         let is_named = |metric: &&str| metrics_of(rule).contains(metric);
-        assert!(metrics_of(section).iter().any(|it| is_named(&it)), "the section of {name} does not name its metric");
+        assert!(metrics_of(section).iter().any(is_named), "the section of {name} does not name its metric");
     }
     let words = page.split_whitespace().collect::<Vec<_>>().join(" ");
     for error in [
