@@ -8,13 +8,11 @@ cd "$(dirname "$0")/.."
 libraries=(imid imid-inspect imid-lease imid-lease-protocol imid-snowflake leaf-segment)
 texts=$(mktemp -d)
 trap 'rm -rf "$texts"' EXIT
-options=()
-for library in "${libraries[@]}"; do options+=(--package "$library"); done
-# As in ci/docs.sh: only rustdoc has the variable, so that no build script runs again.
+# As in ci/docs.sh: with the examples, no crate is compiled again, and only rustdoc has the variable, so that no build script runs again.
 printf '#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec "%s" "$@"\n' "$(command -v rustdoc)" >"$texts/rustdoc"
 chmod +x "$texts/rustdoc"
 RUSTDOC=$texts/rustdoc RUSTDOCFLAGS="--cap-lints allow -Zunstable-options --output-format json" \
-  cargo doc --quiet --lib --no-deps --all-features "${options[@]}"
+  cargo doc --quiet --lib --examples --no-deps --all-features
 
 failed=0
 for library in "${libraries[@]}"; do
