@@ -186,7 +186,7 @@ pub(crate) enum OpenKind {
     NoSpace(String),
     #[error("register has lanes and no record {0} that describes them: it was deleted or lost, see `imid lane create`")]
     Undescribed(String),
-    #[error("cannot start the thread that keeps the lease")]
+    #[error("cannot start the thread of the lease")]
     Thread(#[source] std::io::Error),
 }
 
@@ -387,7 +387,7 @@ mod tests {
                 "register has lanes and no record lanes/meta that describes them: it was deleted or lost, see `imid lane create`",
                 false,
             ),
-            (OpenKind::Thread(io()), "cannot start the thread that keeps the lease", false),
+            (OpenKind::Thread(io()), "cannot start the thread of the lease", false),
         ] {
             let error = OpenError::from(kind);
             assert_eq!((error.to_string().as_str(), error.is_register()), (words, is_register));

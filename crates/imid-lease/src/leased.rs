@@ -34,7 +34,7 @@ const FILE_PATIENCE: Duration = Duration::from_secs(15);
 /// Mints the IDs of one process in a lane granted by a register.
 ///
 /// **Unique** and **monotonic** as the [crate](crate#guarantees) describes, with a table of faults. [`generate`](Self::generate) is
-/// **lock-free** while the lane stays the same. The lane changes only after it was lost. Calls then wait for the thread that keeps
+/// **lock-free** while the lane stays the same. The lane changes only after it was lost. Calls then wait for the thread of
 /// the lease to start the next generator, which takes microseconds if that thread gets a core.
 ///
 /// | call | blocks | in an async task |
@@ -263,7 +263,7 @@ where
         self.lease.changes().wait_async(|| self.minted(session)).await
     }
 
-    /// Mints an ID, or says why it cannot; `None` if the thread that keeps the lease announces when it can.
+    /// Mints an ID, or says why it cannot; `None` if the thread of the lease announces when it can.
     fn minted(&self, session: SessionTag) -> Option<Result<MessageId, LeaseError>> {
         match self.generate(session) {
             Err(error) if error.retry_after().is_some() && error.generate_error().is_none() => None,
@@ -443,7 +443,7 @@ where
     /// Does what [`close_within`](Self::close_within) does in a task of any async runtime, without a time limit: it ends after two call
     /// time limits at most, 4 s by default.
     ///
-    /// It starts when the future is first polled. Dropping the future after that stops nothing: the thread that keeps the lease
+    /// It starts when the future is first polled. Dropping the future after that stops nothing: the thread of the lease
     /// releases the lane.
     pub async fn close_async(&self) -> bool {
         self.end();

@@ -38,7 +38,7 @@
 //! | `register is weak` | WARN | it can lose acknowledged writes; once | `reason` |
 //! | `register went back` | ERROR | a record is older than what was acknowledged; minting stops permanently | `key` |
 //! | `generator sealed` | INFO | it has stopped minting in the lane | `end_ms` |
-//! | `keeper panicked` | ERROR | the thread that keeps the lease has terminated, for example because of a faulty register; minting continues up to the ceiling | `reason` |
+//! | `lease panicked` | ERROR | the thread of the lease has terminated, for example because of a faulty register; minting continues up to the ceiling | `reason` |
 //!
 //! Each has the target `imid_lease` and the fields `space` and `holder`.
 //!
@@ -265,7 +265,7 @@ mod events {
                     }
                     Event::Weak(_) => {}
                     Event::Reverted { key } => tell!(self, error, key, "register went back"),
-                    Event::Panicked { reason } => tell!(self, error, reason, "keeper panicked"),
+                    Event::Panicked { reason } => tell!(self, error, reason, "lease panicked"),
                 }
             }
         }

@@ -50,7 +50,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
 }
 
 #[test]
-fn a_task_that_waits_for_the_keeper_is_polled_seldom() {
+fn a_task_that_waits_for_the_lease_is_polled_seldom() {
     let register = FaultyRegister::new();
     register.set_delay(300 * MS);
     let ids = lease(&register);
@@ -196,7 +196,7 @@ fn a_drop_in_a_runtime_waits_for_no_call_of_the_store() {
     });
 }
 
-/// What is refused until a renewal is woken by the thread that keeps the lease: nobody has a timer.
+/// What is refused until a renewal is woken by the thread of the lease: nobody has a timer.
 #[test]
 fn a_task_waits_without_a_timer_until_the_ceiling_is_past_a_floor_or_a_lane_is_free() {
     let options = || LaneOptions::new().lane_bits(0).horizon(1_000 * MS).max_skew(300 * MS).max_lead(200 * MS);
@@ -269,7 +269,7 @@ fn a_task_waits_for_nothing_that_is_permanent_or_that_only_the_generator_refuses
     assert!(block_on(ids.wait_until_open_async()).unwrap_err().is_permanent());
 }
 
-/// A waker is called by the thread that keeps the lease. One that polls its task there may find the generator between two lanes.
+/// A waker is called by the thread of the lease. One that polls its task there may find the generator between two lanes.
 #[test]
 fn wakers_that_poll_at_once_or_panic_or_are_slow_end_no_lease() {
     type Task = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;

@@ -113,7 +113,7 @@ def age_ms(since):
 
 
 class Grant:
-    """A lane with an acknowledged ceiling: the generator of its IDs (spec/GENERATOR.md), and what its keeper knows of its record."""
+    """A lane with an acknowledged ceiling: the generator of its IDs (spec/GENERATOR.md), and what its holder knows of its record."""
 
     def __init__(self, key, bits, text, floor, ceiling):
         self.key, self.lane, self.width, self.floor, self.ceiling = key, int(key[-5:]), 4096 >> bits, floor, ceiling

@@ -146,7 +146,7 @@ fn each_documented_event_is_told_and_no_secret_is() {
     let register = FaultyRegister::new();
     let panics = LeasedGenerator::open(register.clone(), options("panics")).and_then(opened).unwrap();
     register.panic();
-    assert_eq!(told("panics", "keeper panicked")["reason"], "on purpose");
+    assert_eq!(told("panics", "lease panicked")["reason"], "on purpose");
     drop(panics);
 
     // Nothing listens at this port.

@@ -207,7 +207,7 @@ impl Clock for Reads {
 }
 
 #[test]
-fn a_panic_of_the_keeper_is_told_and_gives_nothing_back() {
+fn a_panic_of_the_thread_is_told_and_gives_nothing_back() {
     install();
     let register = Panics(MemoryRegister::new(), Arc::default());
     let ids = LeasedGenerator::open(register, options("panics").clock(Reads)).and_then(opened).unwrap();
@@ -218,7 +218,7 @@ fn a_panic_of_the_keeper_is_told_and_gives_nothing_back() {
     });
     wait_until("the event", || {
         let messages = MESSAGES.lock().unwrap();
-        messages.iter().any(|words| words.contains("keeper panicked") && words.contains("the client has a fault"))
+        messages.iter().any(|words| words.contains("lease panicked") && words.contains("the client has a fault"))
     });
     assert!(!ids.close_within(Duration::from_secs(20)), "the record is still held");
 }
