@@ -60,21 +60,21 @@ RULES = [
     ("keep-the-end", "a released lane begins at the beginning of time", OVERLAP, [
         ("renew.rs", "ceiling_ms: present.floor_ms.max(self.used_until_ms),", "ceiling_ms: 0,")]),
     ("only-raise", "a clock that steps back grants stamps twice", OVERLAP, [
-        ("raise.rs", "by_clock.max(by_record).max(by_stamps).min(END_OF_TIME_MS)",
+        ("renew.rs", "by_clock.max(by_record).max(by_stamps).min(END_OF_TIME_MS)",
                      "{ let _ = (by_record, by_stamps); by_clock.min(END_OF_TIME_MS) }"),
         ("renew.rs", "if ceiling_ms <= present.record.ceiling_ms {", "if false {"),
         ("seek.rs", "if ceiling_ms <= floor_ms.max(self.used_until_ms) {", "if false {"),
         ("reply.rs", "present.ceiling_ms = present.ceiling_ms.max(record.ceiling_ms);\n        present.room_ms",
                      "present.ceiling_ms = record.ceiling_ms;\n        present.room_ms")]),
     ("grow-with-time", "a holder whose clock stepped back stops", STUCK, [
-        ("raise.rs", "by_clock.max(by_record).max(by_stamps).min(END_OF_TIME_MS)",
+        ("renew.rs", "by_clock.max(by_record).max(by_stamps).min(END_OF_TIME_MS)",
                      "{ let _ = (by_record, by_stamps); by_clock.max(self.ceiling_ms).min(END_OF_TIME_MS) }")]),
     ("grow-by-elapsed-only", "the ceiling leads by a horizon for each restart", LEAD, [
-        ("raise.rs", "let elapsed = self.known_for_ms.min(self.horizon_ms);", "let elapsed = self.horizon_ms;")]),
+        ("renew.rs", "let elapsed = self.known_for_ms.min(self.horizon_ms);", "let elapsed = self.horizon_ms;")]),
     ("lead-of-stamps-only", "the lead of a clock that was ahead never ends", LEAD, [
-        ("raise.rs", "self.ceiling_ms.saturating_add(elapsed).min(most);", "{ let _ = most; self.ceiling_ms.saturating_add(elapsed) };")]),
+        ("renew.rs", "self.ceiling_ms.saturating_add(elapsed).min(most);", "{ let _ = most; self.ceiling_ms.saturating_add(elapsed) };")]),
     ("grow-always", "a holder whose ceiling is far ahead writes nothing, and loses its lane", "LostWhileHealthy", [
-        ("raise.rs", ".max(self.ceiling_ms.saturating_add(1));", ";")]),
+        ("renew.rs", ".max(self.ceiling_ms.saturating_add(1));", ";")]),
     ("skip-far-ahead", "one wild clock moves the IDs of others", "FarAhead", [
         ("seek.rs", "if is_far && !accepts_far {", "if is_far && !accepts_far && false {")]),
     ("refuse-far-ahead", "a clock that was ahead for two seconds moves the IDs of an hour", "FarAhead", [

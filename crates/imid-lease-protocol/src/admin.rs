@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::engine::raise::END_OF_TIME_MS;
+use crate::engine::renew::END_OF_TIME_MS;
 use crate::record::{LaneRecord, LaneState, MetaRecord, Name, RecordError, RegisterRecord, Token, uuid};
 use crate::register::{Register, RegisterError};
 use crate::space::{Space, SpaceError};
@@ -427,23 +427,15 @@ pub fn resize<R: Register + ?Sized>(
 fn close_lane<R: Register + ?Sized>(register: &mut R, key: &str, floor_ms: u64, draw: Draw) -> Result<u64, AdminError> {
     for _ in 0..MOST_TRIES {
         let text = register.read(key)?;
-        let closed = match &text {
-            Some(text) => {
-                let record = LaneRecord::parse(text)?;
-                if record.state == LaneState::Closed {
-                    return Ok(record.ceiling_ms);
-                }
-                LaneRecord { version: record.version + 1, token: token(draw)?, state: LaneState::Closed, ..record }
-            }
-            None => LaneRecord {
-                version: 1,
-                token: token(draw)?,
-                holder: Name::parse("resize")?,
-                horizon_ms: 0,
-                ceiling_ms: floor_ms,
-                state: LaneState::Closed,
-            },
+        let record = match &text {
+            Some(text) => LaneRecord::parse(text)?,
+            None => never_taken("resize", floor_ms)?,
         };
+        if record.state == LaneState::Closed {
+            return Ok(record.ceiling_ms);
+        }
+        let closed =
+            LaneRecord { version: record.version + 1, token: token(draw)?, state: LaneState::Closed, ..record };
         if register.compare_and_set(key, text.as_deref(), &closed.to_string())? {
             return Ok(closed.ceiling_ms);
         }

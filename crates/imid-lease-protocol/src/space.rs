@@ -40,14 +40,6 @@ impl Space {
         Ok(Self { name, layout, bits })
     }
 
-    /// Returns the same space under another name, so that one register can hold both.
-    ///
-    /// # Errors
-    /// As for [`new`](Self::new).
-    pub fn named(&self, name: &str) -> Result<Self, SpaceError> {
-        Self::new(name, self.layout(), self.bits)
-    }
-
     /// Returns the name.
     pub const fn name(&self) -> &Name {
         &self.name

@@ -12,13 +12,11 @@
 pub mod clock_judgement;
 mod listing;
 mod messages;
-pub(crate) mod raise;
-mod renew;
+pub(crate) mod renew;
 mod reply;
 mod seek;
 #[cfg(test)]
 mod tests;
-mod view;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,9 +25,7 @@ use crate::backoff::{Backoff, jittered};
 use crate::record::{LaneRecord, MetaRecord, Token};
 use listing::Found;
 pub use listing::Listing;
-pub use messages::Phase;
-pub use messages::{Action, Config, FarAhead, Grant, Moment, Outcome, Reply, Silence, Stopped};
-pub use view::View;
+pub use messages::{Action, Config, FarAhead, Grant, Moment, Outcome, Phase, Reply, Silence, Stopped, View};
 
 /// The least time between two attempts to write.
 pub const MIN_GAP_MS: u64 = 100;
@@ -270,32 +266,15 @@ impl Engine {
             Step::Release { tries } => self.release(*tries, token),
             Step::CheckRelease { tries } => self.read_present(Step::CheckingRelease { tries: *tries }),
             Step::Stopped(_) => Action::Done,
-            Step::Looking
-            | Step::Taking { .. }
-            | Step::Confirming(_)
-            | Step::GivingBack { .. }
-            | Step::Sealing(_)
-            | Step::Renewing
-            | Step::Checking
-            | Step::Releasing { .. }
-            | Step::CheckingRelease { .. } => Action::Wait,
+            // All others wait for a reply.
+            _ => Action::Wait,
         }
     }
 
     /// Begins to give the lane back, if the engine was closed and no reply is outstanding.
     fn begin_to_close(&mut self) {
-        let can_close = matches!(
-            self.step,
-            Step::Look { .. }
-                | Step::Choose
-                | Step::Confirm { .. }
-                | Step::Keep
-                | Step::Raise
-                | Step::Start
-                | Step::Check { .. }
-                | Step::Seal(AfterSeal::Start(_))
-        );
-        if !self.is_closing || !can_close {
+        let is_busy = self.is_waiting() || matches!(self.step, Step::Sealing(_) | Step::GiveBack(_));
+        if !self.is_closing || is_busy || self.stopped().is_some() {
             return;
         }
         // The lane was taken and not used. One that was not lost has nothing before it.
@@ -384,11 +363,6 @@ impl Engine {
         matches!(self.step, Step::Stopped(_))
     }
 
-    /// Returns how far the lanes are ahead of the clock, if none was taken because of that.
-    pub fn far_ahead(&self) -> Option<FarAhead> {
-        self.search.far_ahead
-    }
-
     /// Returns how many attempts to write it has made.
     pub fn attempts(&self) -> u64 {
         self.attempts
@@ -412,6 +386,24 @@ impl Engine {
                 | Step::Releasing { .. }
                 | Step::CheckingRelease { .. }
         )
+    }
+
+    /// Returns the lease as the engine sees it.
+    pub fn view(&self) -> View {
+        View {
+            phase: self.phase(),
+            stopped: self.stopped().cloned(),
+            grant: self.grant(),
+            space_id: self.meta.as_ref().map(|meta| meta.space_id.clone()),
+            held_lanes: self.held_lanes,
+            next_time_out_ms: self.next_time_out_ms(),
+            far_ahead: self.search.far_ahead,
+            is_given_back: self.is_given_back(),
+            acknowledged_at_ms: self.acknowledged_at_ms,
+            attempted_at_ms: self.attempted_at_ms,
+            acknowledgements: self.acknowledgements,
+            lost: self.lost,
+        }
     }
 
     /// Returns how many leases were lost, and how many writes acknowledged.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::listing::{Found, Listing};
-use super::raise::END_OF_TIME_MS;
+use super::renew::END_OF_TIME_MS;
 use super::{Action, Engine, FarAhead, Moment, POLL_MS, Present, Seen, Step, Stopped};
 use crate::backoff::jittered;
 use crate::record::{LaneRecord, LaneState, MetaRecord, Token};

@@ -86,44 +86,35 @@ pub enum Promise {
     Weak(Cow<'static, str>),
 }
 
-/// Implements [`Register`] for a pointer to one.
-macro_rules! by_pointer {
-    ($($pointer:ty),*) => {
-        $(
-            impl<R: Register + ?Sized> Register for $pointer {
-                fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
-                    (**self).read(key)
-                }
+impl<R: Register + ?Sized> Register for Box<R> {
+    fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+        (**self).read(key)
+    }
 
-                fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
-                    (**self).list(prefix)
-                }
+    fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        (**self).list(prefix)
+    }
 
-                fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
-                    (**self).compare_and_set(key, seen, value)
-                }
+    fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+        (**self).compare_and_set(key, seen, value)
+    }
 
-                fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
-                    (**self).now_ms()
-                }
+    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        (**self).now_ms()
+    }
 
-                fn promise(&self) -> Promise {
-                    (**self).promise()
-                }
+    fn promise(&self) -> Promise {
+        (**self).promise()
+    }
 
-                fn creates_missing_spaces(&self) -> bool {
-                    (**self).creates_missing_spaces()
-                }
+    fn creates_missing_spaces(&self) -> bool {
+        (**self).creates_missing_spaces()
+    }
 
-                fn name(&self) -> &'static str {
-                    (**self).name()
-                }
-            }
-        )*
-    };
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
 }
-
-by_pointer!(&mut R, Box<R>);
 
 /// Greatest number of characters of a key.
 pub const MAX_KEY_LEN: usize = 128;

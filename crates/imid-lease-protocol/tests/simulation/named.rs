@@ -407,7 +407,7 @@ pub(super) fn a_clock_was_ahead_for_two_seconds(rules: Rules) -> Option<Fault> {
     for _ in 0..10 {
         world.calm_for(100);
         let is_minted = world.mint_one(index);
-        world.expect(!is_minted && world.holders[index].engine.far_ahead().is_some(), Fault::FarAhead);
+        world.expect(!is_minted && world.holders[index].engine.view().far_ahead.is_some(), Fault::FarAhead);
     }
     world.wait(HOUR_MS as u64);
     world.calm_for(100);
