@@ -12,7 +12,7 @@ shards=(
   $snowflake/generator "$snowflake/layout $snowflake/id.rs $snowflake/text.rs" $snowflake/redis_queue
   $protocol/engine "$protocol/backoff.rs $protocol/record.rs $protocol/space.rs" "$protocol/admin $protocol/admin.rs"
   "$lease/lease $lease/lease.rs" "$lease/leased $lease/leased.rs" $lease/clock.rs "$lease/handle.rs $lease/wait.rs $lease/minter.rs"
-  "$lease/admin $lease/admin.rs" "$lease/error.rs $lease/identity.rs $lease/options.rs $lease/status.rs"
+  "$lease/admin $lease/admin.rs" "$lease/error.rs $lease/options.rs $lease/status.rs"
 )
 wanted=${1:-}
 if [ -z "$wanted" ]; then

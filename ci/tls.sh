@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 mapfile -t stores < <(bash ci/services.sh list)
 
 # Everything is compiled before the servers start. The tool brings the features of the same names of imid-lease.
-printf -v features '%s,' imid-lease/rustls-0_23 imid-cli/tls-ring "${stores[@]/#/imid-cli/}"
+printf -v features '%s,' imid-cli/tls-ring "${stores[@]/#/imid-cli/}"
 cargo=(cargo test --features "$features" --test tls)
 "${cargo[@]}" --test urls --test cli --no-run
 bash ci/services.sh install "${stores[@]}" pgbouncer haproxy || true

@@ -10,21 +10,6 @@ use crate::error::{OpenError, OpenKind};
 use crate::status::State;
 use crate::wait::{Changes, lock};
 
-/// What the leases share that are waited for and closed together.
-#[derive(Clone, Debug)]
-pub(crate) struct Group {
-    /// Where all announce their changes.
-    pub(crate) changes: Changes,
-    /// A call has failed after the end of one of them. None makes another call, because each may take as long.
-    gives_up: Arc<AtomicBool>,
-}
-
-impl Group {
-    pub(crate) fn new() -> Self {
-        Self { changes: Changes::new(), gives_up: Arc::default() }
-    }
-}
-
 /// A lease of this process.
 ///
 /// Dropping it tells its thread to give the lane back and to end, and does not wait, because a call of the store may be in progress. The
@@ -45,7 +30,8 @@ struct Shared {
     state: Mutex<State>,
     is_closing: AtomicBool,
     has_ended: AtomicBool,
-    group: Group,
+    /// Where the changes of the lease are announced. Leases that are waited for together share it.
+    changes: Changes,
     /// The thread sleeps by these. Not by its own token (`Thread::unpark`): a client of a store can use that one up.
     is_woken: Mutex<bool>,
     woken: Condvar,
@@ -53,13 +39,13 @@ struct Shared {
 
 impl Handle {
     /// Returns the handle of a lease in this state, and its other side.
-    pub(crate) fn new(state: State, group: &Group) -> (Self, Side) {
+    pub(crate) fn new(state: State, changes: &Changes) -> (Self, Side) {
         let in_child = state.stopped();
         let shared = Arc::new(Shared {
             state: Mutex::new(state),
             is_closing: AtomicBool::new(false),
             has_ended: AtomicBool::new(false),
-            group: group.clone(),
+            changes: changes.clone(),
             is_woken: Mutex::new(false),
             woken: Condvar::new(),
         });
@@ -74,7 +60,7 @@ impl Handle {
 
     /// Returns where a change of the lease is announced.
     pub(crate) fn changes(&self) -> &Changes {
-        &self.shared.group.changes
+        &self.shared.changes
     }
 
     /// Returns the state of the lease, without what changes.
@@ -170,16 +156,6 @@ impl Side {
         self.0.is_closing.load(Ordering::Acquire)
     }
 
-    /// Notes that a call has failed after the end.
-    pub(crate) fn give_up(&self) {
-        self.0.group.gives_up.store(true, Ordering::Release);
-    }
-
-    /// Returns whether no other call must be made.
-    pub(crate) fn gives_up(&self) -> bool {
-        self.is_closing() && self.0.group.gives_up.load(Ordering::Acquire)
-    }
-
     /// Sleeps until the handle [wakes](Handle::wake) the thread, or for this time.
     pub(crate) fn sleep(&self, time: Duration) {
         let is_woken = self.0.woken.wait_timeout_while(lock(&self.0.is_woken), time, |is_woken| !*is_woken);
@@ -192,7 +168,7 @@ impl Side {
         if *published != *state {
             published.clone_from(state);
             drop(published);
-            self.0.group.changes.announce();
+            self.0.changes.announce();
         }
     }
 
@@ -211,7 +187,7 @@ impl Side {
 impl Drop for Side {
     fn drop(&mut self) {
         self.0.has_ended.store(true, Ordering::Release);
-        self.0.group.changes.announce();
+        self.0.changes.announce();
     }
 }
 
@@ -228,7 +204,7 @@ mod tests {
     fn sides() -> (Handle, Side) {
         let settings = LaneOptions::new().settings;
         let (space, name) = settings.check().unwrap();
-        Handle::new(State::new(&settings.config(space, name), Promise::Strong), &Group::new())
+        Handle::new(State::new(&settings.config(space, name), Promise::Strong), &Changes::new())
     }
 
     #[test]
@@ -265,18 +241,6 @@ mod tests {
         assert!(!side.is_closing());
         drop(handle);
         assert!(side.is_closing() && side.take_wake());
-    }
-
-    #[test]
-    fn after_a_failed_call_a_group_that_is_closed_makes_no_other() {
-        let group = Group::new();
-        let state = || sides().0.state();
-        let ((first, one), (second, two)) = (Handle::new(state(), &group), Handle::new(state(), &group));
-        first.end();
-        one.give_up();
-        assert_eq!((one.gives_up(), two.gives_up()), (true, false), "the second one is not closed");
-        second.end();
-        assert!(two.gives_up());
     }
 
     #[test]

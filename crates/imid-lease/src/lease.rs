@@ -12,14 +12,14 @@ use crate::clock::{BelievedClock, monotonic_ms};
 use crate::engine::{
     Action, Config, Engine, Listing, Moment, Outcome, Phase, Reply, Silence, Stopped, clock_judgement,
 };
-use crate::handle::{Group, Handle, Side};
-use crate::identity::Identity;
+use crate::handle::{Handle, Side};
 use crate::minter::Minter;
 use crate::register::{Register, RegisterError, call_for};
 use crate::status::{Start, State};
 use crate::telemetry;
-use crate::wait::catch;
+use crate::wait::{Changes, catch};
 use imid_lease_protocol::backoff::{Backoff, FIRST_WAIT_MS};
+use imid_lease_protocol::record::RegisterRecord;
 
 /// How often the store is asked for its time.
 const STORE_TIME_MS: u64 = 10_000;
@@ -27,15 +27,11 @@ const STORE_TIME_MS: u64 = 10_000;
 /// The same while its clock and this one differ.
 const DOUBT_MS: u64 = 1_000;
 
+/// How often the ID of the register is read until it is known.
+const IDENTIFY_MS: u64 = 60_000;
+
 /// The longest wait before the space is created again.
 const LONGEST_WAIT_MS: u64 = 1_000;
-
-/// What a lease is for.
-pub(crate) struct Terms {
-    pub(crate) config: Config,
-    /// The space is created first, if there is none.
-    pub(crate) creates_missing: bool,
-}
 
 /// A lease, as its thread has it.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
@@ -55,7 +51,10 @@ pub(crate) struct Lease<R, C> {
     knows_store_time: bool,
     /// The clocks agree, or IDs have a time already, which does not jump.
     is_clock_settled: bool,
-    identity: Identity,
+    /// When to look which register it is, until that is known.
+    identify_at_ms: u64,
+    /// A call has failed after the end. No other one is made, because each may take as long.
+    gives_up: bool,
     register: R,
     /// Dropped after the register: this announces the end.
     side: Side,
@@ -66,15 +65,17 @@ where
     R: Register + 'static,
     C: Clock + Send + Sync + 'static,
 {
-    /// Starts the thread of a lease, which looks for a lane of the space immediately.
+    /// Starts the thread of a lease, which looks for a lane of the space immediately. With `creates_missing` it first creates the space, if
+    /// there is none.
     pub(crate) fn start(
         register: R,
         clock: BelievedClock<C>,
-        terms: Terms,
+        config: Config,
+        creates_missing: bool,
         minter: Box<dyn Minter>,
-        group: &Group,
+        changes: &Changes,
     ) -> std::io::Result<Handle> {
-        let (handle, lease) = Self::new(register, clock, terms, minter, group);
+        let (handle, lease) = Self::new(register, clock, config, creates_missing, minter, changes);
         // Nobody joins it: to drop the handle of a thread in a forked child would be wrong.
         std::thread::Builder::new().name("imid-lease".into()).spawn(move || lease.run())?;
         Ok(handle)
@@ -83,12 +84,13 @@ where
     fn new(
         register: R,
         clock: BelievedClock<C>,
-        Terms { config, creates_missing }: Terms,
+        config: Config,
+        creates_missing: bool,
         minter: Box<dyn Minter>,
-        group: &Group,
+        changes: &Changes,
     ) -> (Handle, Self) {
         let state = State::new(&config, register.promise());
-        let (handle, side) = Handle::new(state.clone(), group);
+        let (handle, side) = Handle::new(state.clone(), changes);
         let lease = Self {
             told: telemetry::Told::new(&config),
             engine: Engine::new(config),
@@ -101,7 +103,8 @@ where
             ask_time_at_ms: Some(0),
             knows_store_time: false,
             is_clock_settled: false,
-            identity: Identity::default(),
+            identify_at_ms: 0,
+            gives_up: false,
             register,
             side,
         };
@@ -147,7 +150,7 @@ where
             };
             let grant = self.engine.grant().filter(|_| self.engine.phase() == Phase::Holding);
             self.told.left(grant.zip(at.now_ms).map(|(grant, now)| grant.ceiling_ms.saturating_sub(now)));
-            self.told.clock(|| self.clock.not_followed());
+            self.told.clock(self.clock.not_followed());
             let reply = match self.engine.poll(at, random) {
                 Action::List => {
                     let prefix = self.state.space.prefix();
@@ -266,13 +269,11 @@ where
         key: &str,
         make: impl FnOnce(&mut R) -> Result<T, RegisterError>,
     ) -> Result<T, Silence> {
-        if self.side.gives_up() {
+        if self.gives_up {
             return Err(Silence);
         }
         let result = call(&mut self.register, name, key, make);
-        if result.is_err() && self.side.is_closing() {
-            self.side.give_up();
-        }
+        self.gives_up = result.is_err() && self.side.is_closing();
         self.is_answered |= result.is_ok();
         self.state.is_refused = result.as_ref().is_err_and(RegisterError::is_permanent);
         self.state.last_error = result.as_ref().err().map(|error| format!("{error:#}"));
@@ -284,12 +285,19 @@ where
         Moment { mono_ms: monotonic_ms(), now_ms, used_until_ms: self.minter.used_until_ms() }
     }
 
-    /// Looks which register it is, for the status, if the store answers and nobody waits for this thread.
+    /// Looks which register it is, for the status, if the store answers and nobody waits for this thread. A failure is not an error of
+    /// the lease, because a process may have no right to other records than those of its space.
     fn identify(&mut self, mono_ms: u64) {
-        if self.is_answered && self.state.last_error.is_none() && !self.side.is_closing() {
-            _ = catch(|| self.identity.look(mono_ms, &mut self.register));
-            self.state.register_id = self.identity.register_id().map(str::to_owned);
+        const KEY: &str = RegisterRecord::KEY;
+        let is_known = self.state.register_id.is_some();
+        let is_answering = self.is_answered && self.state.last_error.is_none();
+        if is_known || !is_answering || self.side.is_closing() || self.identify_at_ms > mono_ms {
+            return;
         }
+        self.identify_at_ms = mono_ms + IDENTIFY_MS;
+        let text = call(&mut self.register, "read", KEY, |register| register.read(KEY)).ok().flatten();
+        let record = text.and_then(|text| RegisterRecord::parse(&text).ok());
+        self.state.register_id = record.map(|record| record.register_id);
     }
 
     /// Tells the handle and observers what has changed.
@@ -322,7 +330,7 @@ where
         // Already here, because what follows is foreign code. The end of the thread is also announced.
         self.side.publish(&self.state);
         if let Some(reason) = panic {
-            self.told.panicked(&reason);
+            self.told.panicked(reason);
             self.show();
         }
     }

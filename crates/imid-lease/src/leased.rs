@@ -5,7 +5,6 @@ mod tests;
 
 use std::convert::Infallible;
 use std::fmt;
-use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::{Arc, OnceLock};
@@ -13,20 +12,20 @@ use std::thread;
 use std::time::Duration;
 
 use imid::clock::{Clock, SystemClock};
-use imid::fork::Process;
 use imid::generator::{Batch, GenerateError, Generator, Lane, ObserveError, Stats};
 use imid::{MessageId, SessionTag};
 
 use crate::clock::{BelievedClock, until};
 use crate::engine::{Grant, MIN_GAP_MS};
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
-use crate::handle::{Group, Handle};
-use crate::lease::{Lease, Terms};
+use crate::handle::Handle;
+use crate::lease::Lease;
 use crate::minter::Minter;
 use crate::options::{LaneOptions, Settings, millis};
 use crate::register::{FileRegister, Register};
 use crate::status::Status;
 use crate::telemetry;
+use crate::wait::Changes;
 
 /// How long a file can take: the lane of a killed process is free immediately, because it has the same name.
 const FILE_PATIENCE: Duration = Duration::from_secs(15);
@@ -60,8 +59,6 @@ const FILE_PATIENCE: Duration = Duration::from_secs(15);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct LeasedGenerator<C = SystemClock, const STRIPES: usize = 1> {
-    /// Dropped first.
-    _close_on_drop: CloseOnDrop,
     inner: Arc<Inner<C, STRIPES>>,
     lease: Handle,
 }
@@ -78,7 +75,6 @@ struct Inner<C, const STRIPES: usize> {
     refused: AtomicU64,
     clock: BelievedClock<C>,
     settings: Settings,
-    lane_bits: u32,
 }
 
 /// The generator of one grant. It stays when its lane is lost, because a thread may still use it.
@@ -168,9 +164,8 @@ where
         let LaneOptions { clock, settings } = options;
         let (space, name) = settings.check()?;
         let clock = BelievedClock::new(clock, millis(settings.max_skew), settings.trusted);
-        let lane_bits = space.bits();
         // This also finds invalid settings, which the thread could not report.
-        let before = build(&clock, &settings, lane_bits, Grant { lane: 0, floor_ms: 0, ceiling_ms: 0 })?;
+        let before = build(&clock, &settings, Grant { lane: 0, floor_ms: 0, ceiling_ms: 0 })?;
         let inner = Arc::new(Inner {
             before,
             first: OnceLock::new(),
@@ -178,16 +173,12 @@ where
             refused: AtomicU64::new(0),
             clock: clock.clone(),
             settings: settings.clone(),
-            lane_bits,
         });
         let config = settings.config(space, name);
         let creates_missing = settings.create_missing;
         let minter = Box::new(LaneMinter(Arc::clone(&inner)));
-        let lease = Lease::start(register, clock, Terms { config, creates_missing }, minter, &Group::new());
-        let lease = lease.map_err(OpenKind::Thread)?;
-        let close: Arc<dyn Close> = Arc::clone(&inner) as _;
-        let close_on_drop = CloseOnDrop { close: AssertUnwindSafe(close), process: Process::current() };
-        Ok(Self { _close_on_drop: close_on_drop, inner, lease })
+        let lease = Lease::start(register, clock, config, creates_missing, minter, &Changes::new());
+        Ok(Self { inner, lease: lease.map_err(OpenKind::Thread)? })
     }
 
     /// Waits until there is a lane, for at most this time.
@@ -216,12 +207,7 @@ where
     /// for [`imid::Generator::generate`].
     #[inline]
     pub fn generate(&self, session: SessionTag) -> Result<MessageId, LeaseError> {
-        if let Some(granted) = self.running()
-            && let Ok(id) = granted.generator.generate(session)
-        {
-            return Ok(id);
-        }
-        self.try_again(|generator| generator.generate(session))
+        self.mint(|generator| generator.generate(session))
     }
 
     /// Mints a session's next ID. If there is no lane, or the lease is used up, it waits for at most `timeout` until that changes.
@@ -278,12 +264,7 @@ where
     /// [`max_lead`](LaneOptions::max_lead) allows, as for [`imid::Generator::batch`].
     #[inline]
     pub fn batch(&self, session: SessionTag, n: usize) -> Result<Batch, LeaseError> {
-        if let Some(granted) = self.running()
-            && let Ok(batch) = granted.generator.batch(session, n)
-        {
-            return Ok(batch);
-        }
-        self.try_again(|generator| generator.batch(session, n))
+        self.mint(|generator| generator.batch(session, n))
     }
 
     /// Fills a slice with the IDs of one [`batch`](Self::batch), all or nothing.
@@ -292,12 +273,7 @@ where
     /// As for [`batch`](Self::batch). The slice is then unchanged.
     #[inline]
     pub fn fill(&self, session: SessionTag, ids: &mut [MessageId]) -> Result<(), LeaseError> {
-        if let Some(granted) = self.running()
-            && granted.generator.fill(session, ids).is_ok()
-        {
-            return Ok(());
-        }
-        self.try_again(|generator| generator.fill(session, ids))
+        self.mint(|generator| generator.fill(session, ids))
     }
 
     /// Makes every later ID, of every session, sort after an ID from a host that you trust: see [`imid::Generator::observe`].
@@ -463,6 +439,19 @@ where
         }
     }
 
+    #[inline]
+    fn mint<T>(
+        &self,
+        mut mint: impl FnMut(&Generator<BelievedClock<C>, STRIPES>) -> Result<T, GenerateError>,
+    ) -> Result<T, LeaseError> {
+        if let Some(granted) = self.running()
+            && let Ok(minted) = mint(&granted.generator)
+        {
+            return Ok(minted);
+        }
+        self.try_again(mint)
+    }
+
     /// Returns the generator that mints now.
     #[inline]
     fn running(&self) -> Option<&LaneGenerator<C, STRIPES>> {
@@ -555,7 +544,8 @@ where
         // The thread was woken, and renews the lease as soon as the attempt before is old enough: but only for IDs that were minted, not
         // for a floor, which can be as far ahead as a caller likes.
         let early_ms = state.view.attempted_at_ms.unwrap_or(0) + MIN_GAP_MS;
-        let renews_ms = if is_below_floor { early_ms.max(state.next_ms) } else { early_ms };
+        let regular_ms = state.view.acknowledged_at_ms.unwrap_or(0) + millis(self.inner.settings.horizon) / 4;
+        let renews_ms = if is_below_floor { early_ms.max(regular_ms) } else { early_ms };
         state.why_none().unwrap_or_else(|| LeaseKind::UsedUp { retry_after: until(renews_ms) })
     }
 }
@@ -564,7 +554,7 @@ impl<C, const STRIPES: usize> fmt::Debug for LeasedGenerator<C, STRIPES> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LeasedGenerator")
             .field("stripes", &STRIPES)
-            .field("lane_bits", &self.inner.lane_bits)
+            .field("lane_bits", &self.inner.settings.lane_bits)
             .field("phase", &self.lease.state().view.phase)
             .finish_non_exhaustive()
     }
@@ -621,35 +611,10 @@ impl<C, const STRIPES: usize> Drop for Inner<C, STRIPES> {
     }
 }
 
-impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Close for Inner<C, STRIPES> {
-    fn close(&self) {
-        Self::close(self);
-    }
-}
-
-/// What a [`LeasedGenerator`] does at its end, without the bounds of its type: a struct with a `Drop` has the bounds of that.
-struct CloseOnDrop {
-    close: AssertUnwindSafe<Arc<dyn Close>>,
-    process: Process,
-}
-
-trait Close: Send + Sync {
-    fn close(&self);
-}
-
-impl Drop for CloseOnDrop {
-    fn drop(&mut self) {
-        if self.process.is_current() {
-            self.close.close();
-        }
-    }
-}
-
 /// Builds the generator of a grant.
 fn build<C: Clock + Clone, const STRIPES: usize>(
     clock: &BelievedClock<C>,
     settings: &Settings,
-    lane_bits: u32,
     grant: Grant,
 ) -> Result<LaneGenerator<C, STRIPES>, OpenError> {
     let mut builder = Generator::builder()
@@ -657,7 +622,7 @@ fn build<C: Clock + Clone, const STRIPES: usize>(
         .clock(clock.clone())
         .max_lead(settings.max_lead)
         .max_skew(settings.max_skew)
-        .lane(Lane { index: grant.lane, bits: lane_bits })
+        .lane(Lane { index: grant.lane, bits: settings.lane_bits })
         .floor_ms(grant.floor_ms)
         .ceiling_ms(grant.ceiling_ms);
     if settings.accept_far_lanes {
@@ -691,7 +656,7 @@ impl<C: Clock + Clone + Send + Sync, const STRIPES: usize> Minter for LaneMinter
         let (now_ms, behind) = (now(), millis(before.stats().behind));
         let reached_ms = now_ms.max(now()) + behind;
         let grant = Grant { floor_ms: grant.floor_ms.max(reached_ms), ..grant };
-        let Ok(granted) = build(&self.0.clock, &self.0.settings, self.0.lane_bits, grant) else {
+        let Ok(granted) = build(&self.0.clock, &self.0.settings, grant) else {
             // `open` has built one with the same settings. Callers would wait for this one forever.
             return self.0.close();
         };

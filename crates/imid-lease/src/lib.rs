@@ -103,8 +103,6 @@ mod clock;
 
 mod error;
 
-mod identity;
-
 mod random;
 
 mod status;

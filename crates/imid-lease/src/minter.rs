@@ -11,13 +11,14 @@ pub use imid_lease_protocol::engine::Grant;
 pub use crate::clock::BelievedClock;
 use crate::clock::until;
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
-use crate::handle::{Group, Handle};
-use crate::lease::{Lease, Terms};
+use crate::handle::Handle;
+use crate::lease::Lease;
 use crate::options::{LaneOptions, OptionsError, OptionsKind};
 use crate::record::Name;
 use crate::register::{Register, RegisterError};
 use crate::space::Space;
 use crate::status::Status;
+use crate::wait::Changes;
 
 /// Mints under the grants of a lease. All calls come from the thread of the lease, and none of them may wait for a call of the lease.
 pub trait Minter: Send {
@@ -53,7 +54,7 @@ pub struct Numbers<'a> {
 #[derive(Debug)]
 pub struct Leases {
     handles: Vec<Handle>,
-    group: Group,
+    changes: Changes,
 }
 
 impl Leases {
@@ -78,21 +79,21 @@ impl Leases {
         let name = if settings.space.is_empty() { numbers.space } else { &settings.space };
         let refused = |kind: OptionsKind| OptionsError::from(kind);
         let space = Space::new(name, numbers.layout, numbers.bits).map_err(|error| refused(error.into()))?;
-        let group = Group::new();
+        let changes = Changes::new();
         let start = |(index, minter)| {
             let name = Name::parse(&format!("{holder}.{index}")).map_err(|error| refused(error.into()))?;
-            let terms = Terms { config: settings.config(space.clone(), name), creates_missing: true };
-            let lease = Lease::start(register()?, clock.clone(), terms, minter, &group).map_err(OpenKind::Thread)?;
-            Ok::<_, OpenError>(lease)
+            let config = settings.config(space.clone(), name);
+            let lease = Lease::start(register()?, clock.clone(), config, true, minter, &changes);
+            Ok::<_, OpenError>(lease.map_err(OpenKind::Thread)?)
         };
         let handles = minters.into_iter().enumerate().map(start).collect::<Result<_, _>>()?;
-        Ok(Self { handles, group })
+        Ok(Self { handles, changes })
     }
 
     /// Returns whether this process is a forked child of the one that started them.
     #[inline]
     pub fn is_forked(&self) -> bool {
-        self.group.changes.is_forked()
+        self.changes.is_forked()
     }
 
     /// Makes each thread check immediately whether its minter needs a higher ceiling.
@@ -128,7 +129,7 @@ impl Leases {
     /// # Errors
     /// As for [`LeasedGenerator::wait_until_open`](crate::LeasedGenerator::wait_until_open), of the first lease.
     pub fn wait_until_open(&self, timeout: Duration) -> Result<(), OpenError> {
-        let opened = self.group.changes.wait(timeout, || self.opened());
+        let opened = self.changes.wait(timeout, || self.opened());
         opened.unwrap_or_else(|| Err(self.why_not_open(timeout)))
     }
 
@@ -137,22 +138,22 @@ impl Leases {
     /// # Errors
     /// If waiting does not help, as for [`wait_until_open`](Self::wait_until_open).
     pub async fn wait_until_open_async(&self) -> Result<(), OpenError> {
-        self.group.changes.wait_async(|| self.opened()).await
+        self.changes.wait_async(|| self.opened()).await
     }
 
     /// Ends all leases, and waits for at most this time. Returns whether the register has acknowledged that all numbers are free. Seal
     /// the minters first.
     ///
-    /// After a call that has failed, none of them makes another one.
+    /// After a call that has failed, a lease makes no other one, and its number stays taken for the horizon. The others go on.
     pub fn close_within(&self, timeout: Duration) -> bool {
         self.end();
-        self.group.changes.wait(timeout, || self.ended()).unwrap_or(false)
+        self.changes.wait(timeout, || self.ended()).unwrap_or(false)
     }
 
     /// Does the same in a task of any async runtime, without a time limit, once the future was polled. Dropping it then stops nothing.
     pub async fn close_async(&self) -> bool {
         self.end();
-        self.group.changes.wait_async(|| self.ended()).await
+        self.changes.wait_async(|| self.ended()).await
     }
 
     fn end(&self) {
@@ -177,8 +178,12 @@ impl Leases {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
-    use crate::register::MemoryRegister;
+    use crate::record::LaneState;
+    use crate::register::{MemoryRegister, Promise};
 
     /// Mints nothing.
     struct Idle;
@@ -212,7 +217,7 @@ mod tests {
         leases.wait_until_open(MINUTE).unwrap();
         let clock = BelievedClock::of(&options);
         let held = || leases.status(&clock).iter().filter(|status| status.can_mint()).count();
-        assert_eq!(leases.group.changes.wait(MINUTE, || (held() == 3).then_some(())), Some(()));
+        assert_eq!(leases.changes.wait(MINUTE, || (held() == 3).then_some(())), Some(()));
         let names: Vec<_> = leases.status(&clock).iter().map(|status| status.holder.to_string()).collect();
         assert_eq!(names, ["web-3.0", "web-3.1", "web-3.2"]);
         assert!(leases.refusal().is_no_lane() && !leases.have_stopped());
@@ -220,6 +225,52 @@ mod tests {
         assert_eq!((view.meta.layout.as_str(), view.meta.bits), ("ticket-3", 2));
         assert!(leases.close_within(MINUTE) && leases.have_stopped() && leases.refusal().is_closed());
         assert!(leases.wait_until_open(MINUTE).unwrap_err().is_closed());
+    }
+
+    /// A register whose writes fail while the flag is set.
+    struct Fails(MemoryRegister, Arc<AtomicBool>);
+
+    impl Register for Fails {
+        fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+            self.0.read(key)
+        }
+
+        fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+            self.0.list(prefix)
+        }
+
+        fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+            if self.1.load(Ordering::Relaxed) {
+                return Err(RegisterError::new("away"));
+            }
+            self.0.compare_and_set(key, seen, value)
+        }
+
+        fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+            self.0.now_ms()
+        }
+
+        fn promise(&self) -> Promise {
+            self.0.promise()
+        }
+    }
+
+    #[test]
+    fn one_connection_that_fails_at_a_close_keeps_no_other_number_taken() {
+        let (register, options) = (MemoryRegister::new(), LaneOptions::new());
+        let (clock, fails) = (BelievedClock::of(&options), Arc::new(AtomicBool::new(false)));
+        let minters = (0..16).map(|_| Box::new(Idle) as Box<dyn Minter>);
+        let mut flags = std::iter::once(Arc::clone(&fails)).chain(std::iter::repeat_with(Arc::default));
+        let open = || Ok(Fails(register.clone(), flags.next().unwrap_or_default()));
+        let numbers = Numbers { space: "tickets", layout: "ticket-3", bits: 4 };
+        let leases = Leases::start(numbers, &options, &clock, minters, open).unwrap();
+        let held = || leases.status(&clock).iter().filter(|status| status.can_mint()).count();
+        assert_eq!(leases.changes.wait(MINUTE, || (held() == 16).then_some(())), Some(()));
+        fails.store(true, Ordering::Relaxed);
+        assert!(!leases.close_within(MINUTE), "one is not free");
+        let lanes = crate::admin::view(&mut register.clone(), "tickets").unwrap().lanes;
+        let states = lanes.into_iter().map(|lane| lane.record.unwrap().unwrap().state);
+        assert_eq!(states.filter(|state| *state == LaneState::Free).count(), 15);
     }
 
     #[test]

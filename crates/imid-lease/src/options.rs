@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use imid::clock::SystemClock;
+use imid_lease_protocol::admin::LONGEST_HORIZON;
 use thiserror::Error;
 
+use crate::admin::LANES_LAYOUT;
 use crate::engine::Config;
 use crate::record::{Name, RecordError};
 use crate::space::{Space, SpaceError};
@@ -176,11 +178,11 @@ impl Settings {
         if horizon / 2 < max_lead {
             return Err(OptionsKind::Lead { most: horizon / 2, found: max_lead }.into());
         }
-        if horizon > LONGEST {
+        if horizon > LONGEST_HORIZON {
             return Err(OptionsKind::Long { found: horizon }.into());
         }
-        let lanes = Space::lanes(self.lane_bits).map_err(OptionsKind::Space)?;
-        let space = if self.space.is_empty() { lanes } else { lanes.named(&self.space).map_err(OptionsKind::Space)? };
+        let space = if self.space.is_empty() { "lanes" } else { &self.space };
+        let space = Space::new(space, LANES_LAYOUT, self.lane_bits).map_err(OptionsKind::Space)?;
         let name = if let Some(name) = &self.holder {
             name.clone()
         } else {
@@ -206,9 +208,6 @@ impl Settings {
 pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
-
-/// The longest horizon: a day.
-pub(crate) const LONGEST: Duration = Duration::from_secs(24 * 3_600);
 
 /// Settings that contradict each other.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]

@@ -46,7 +46,9 @@
 //! long it took) and, if it has failed, `error`. No field contains a password or a URL. An error message from a server can name
 //! the user and the host: `password authentication failed for user "chat"`.
 
-use crate::register::{Register, RegisterError};
+use crate::engine::{Config, Grant, Stopped};
+use crate::register::{Promise, Register, RegisterError};
+use crate::status::State;
 
 /// Calls a register, and reports how long the call took.
 pub(crate) fn call<R: Register, T>(
@@ -149,7 +151,7 @@ mod gauges {
             LeaseKind::Generate(_) => "generator",
             LeaseKind::Opening { .. } => "opening",
             LeaseKind::NoLane { .. } => "no_lane",
-            LeaseKind::Clock { .. } | LeaseKind::WorkerClock { .. } | LeaseKind::ClocksDiffer { .. } => "clock",
+            LeaseKind::Clock { .. } | LeaseKind::ClocksDiffer { .. } => "clock",
             LeaseKind::Silent { .. } => "silent",
             LeaseKind::UsedUp { .. } => "used_up",
             LeaseKind::Reverted => "reverted",
@@ -180,168 +182,108 @@ mod gauges {
     pub(crate) fn record_refusal(_: &State, _: LeaseKind) {}
 }
 
-pub(crate) use events::Told;
+/// An event that was not reported yet. It is given the space and the holder.
+type Event = Box<dyn FnOnce(&str, &str) + Send>;
 
-#[cfg(feature = "tracing")]
-mod events {
-    use crate::engine::{Config, Grant, Stopped};
-    use crate::register::Promise;
-    use crate::status::State;
-
-    /// What has happened and was not reported yet.
-    #[derive(Debug)]
-    enum Event {
-        Granted(Grant),
-        Sealed { end_ms: u64 },
-        Late { left_ms: Option<u64> },
-        Off { clock_ms: u64, believed_ms: u64 },
-        Lost { lane: Option<u16> },
-        Weak(Promise),
-        Reverted { key: String },
-        Panicked { reason: String },
-    }
-
-    /// The events of one lease, and which of them were reported.
-    ///
-    /// Only [`tell`](Self::tell) reports them, because a subscriber is foreign code: it may mint.
-    #[derive(Debug)]
-    #[expect(clippy::struct_excessive_bools, reason = "one for each event that is told once")]
-    pub(crate) struct Told {
-        space: String,
-        holder: String,
-        /// A renewal is late if less is left.
-        least_ms: u64,
-        lost: u64,
-        is_late: bool,
-        is_off: bool,
-        is_weak: bool,
-        is_reverted: bool,
-        events: Vec<Event>,
-    }
-
-    macro_rules! tell {
-        ($told:expr, $level:ident, $($rest:tt)*) => {
-            tracing::$level!(target: "imid_lease", space = $told.space, holder = $told.holder, $($rest)*)
-        };
-    }
-
-    /// Returns whether something is so and was not so before.
-    fn begins(was: &mut bool, is: bool) -> bool {
-        !std::mem::replace(was, is) && is
-    }
-
-    impl Told {
-        pub(crate) fn new(config: &Config) -> Self {
-            let (space, holder) = (config.space.name().to_string(), config.name.to_string());
-            let least_ms = config.horizon_ms / 4;
-            Self {
-                space,
-                holder,
-                least_ms,
-                lost: 0,
-                is_late: false,
-                is_off: false,
-                is_weak: false,
-                is_reverted: false,
-                events: Vec::new(),
-            }
-        }
-
-        /// Tells what has happened. The caller holds no lock, and no call of this process waits for its thread.
-        pub(crate) fn tell(&mut self) {
-            for event in std::mem::take(&mut self.events) {
-                match event {
-                    Event::Granted(Grant { lane, floor_ms, ceiling_ms, .. }) => {
-                        tell!(self, info, lane, floor_ms, ceiling_ms, "lane granted");
-                    }
-                    Event::Sealed { end_ms } => tell!(self, info, end_ms, "generator sealed"),
-                    Event::Late { left_ms } => tell!(self, warn, left_ms, "renewal is late"),
-                    Event::Off { clock_ms, believed_ms } => {
-                        tell!(self, warn, clock_ms, believed_ms, "clock is not followed");
-                    }
-                    Event::Lost { lane } => tell!(self, warn, lane, "lane lost"),
-                    Event::Weak(Promise::Weak(reason)) => {
-                        tell!(self, warn, reason = reason.as_ref(), "register is weak");
-                    }
-                    Event::Weak(_) => {}
-                    Event::Reverted { key } => tell!(self, error, key, "register went back"),
-                    Event::Panicked { reason } => tell!(self, error, reason, "lease panicked"),
-                }
-            }
-        }
-
-        pub(crate) fn panicked(&mut self, reason: &str) {
-            self.events.push(Event::Panicked { reason: reason.to_owned() });
-        }
-
-        pub(crate) fn granted(&mut self, grant: Grant) {
-            self.events.push(Event::Granted(grant));
-        }
-
-        pub(crate) fn sealed(&mut self, end_ms: u64) {
-            self.events.push(Event::Sealed { end_ms });
-        }
-
-        /// Takes the time into account that is left below the ceiling of a lane that is held.
-        pub(crate) fn left(&mut self, left_ms: Option<u64>) {
-            if begins(&mut self.is_late, left_ms.is_some_and(|left| left < self.least_ms)) {
-                self.events.push(Event::Late { left_ms });
-            }
-        }
-
-        /// Takes the reading of a clock into account that is not followed, and the time that is believed instead.
-        pub(crate) fn clock(&mut self, not_followed: impl FnOnce() -> Option<(u64, u64)>) {
-            let not_followed = not_followed();
-            let is_off = begins(&mut self.is_off, not_followed.is_some());
-            if let Some((clock_ms, believed_ms)) = not_followed.filter(|_| is_off) {
-                self.events.push(Event::Off { clock_ms, believed_ms });
-            }
-        }
-
-        pub(crate) fn state(&mut self, state: &State) {
-            let State { promise, view, .. } = state;
-            if std::mem::replace(&mut self.lost, view.lost) < view.lost {
-                self.events.push(Event::Lost { lane: view.grant.map(|grant| grant.lane) });
-            }
-            if matches!(promise, Promise::Weak(_)) && begins(&mut self.is_weak, true) {
-                self.events.push(Event::Weak(promise.clone()));
-            }
-            if let Some(Stopped::Reverted { key }) = &view.stopped
-                && begins(&mut self.is_reverted, true)
-            {
-                self.events.push(Event::Reverted { key: key.clone() });
-            }
-        }
-    }
+/// The events of one lease, and which of them were reported.
+///
+/// Only [`tell`](Self::tell) reports them, because a subscriber is foreign code: it may mint.
+#[expect(clippy::struct_excessive_bools, reason = "one for each event that is told once")]
+pub(crate) struct Told {
+    space: String,
+    holder: String,
+    /// A renewal is late if less is left.
+    least_ms: u64,
+    lost: u64,
+    is_late: bool,
+    is_off: bool,
+    is_weak: bool,
+    is_reverted: bool,
+    events: Vec<Event>,
 }
 
-#[cfg(not(feature = "tracing"))]
-mod events {
-    use crate::engine::{Config, Grant};
-    use crate::status::State;
+/// Notes an event with these fields, in the order in which they are told.
+macro_rules! note {
+    ($told:expr, $level:ident, $message:literal, $($field:ident),*) => {{
+        #[cfg(feature = "tracing")]
+        $told.events.push(Box::new(move |space, holder| {
+            tracing::$level!(target: "imid_lease", space, holder, $($field,)* $message);
+        }));
+        #[cfg(not(feature = "tracing"))]
+        let _ = ($message, $($field),*);
+    }};
+}
 
-    /// Reports nothing.
-    #[derive(Debug)]
-    pub(crate) struct Told;
+/// Returns whether something is so and was not so before.
+fn begins(was: &mut bool, is: bool) -> bool {
+    !std::mem::replace(was, is) && is
+}
 
-    #[expect(clippy::unused_self, reason = "the same calls as with the feature")]
-    impl Told {
-        pub(crate) fn new(_: &Config) -> Self {
-            Self
+impl Told {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            space: config.space.name().to_string(),
+            holder: config.name.to_string(),
+            least_ms: config.horizon_ms / 4,
+            lost: 0,
+            is_late: false,
+            is_off: false,
+            is_weak: false,
+            is_reverted: false,
+            events: Vec::new(),
         }
+    }
 
-        pub(crate) fn tell(&mut self) {}
+    /// Tells what has happened. The caller holds no lock, and no call of this process waits for its thread.
+    pub(crate) fn tell(&mut self) {
+        for event in std::mem::take(&mut self.events) {
+            event(&self.space, &self.holder);
+        }
+    }
 
-        pub(crate) fn panicked(&mut self, _: &str) {}
+    pub(crate) fn panicked(&mut self, reason: String) {
+        note!(self, error, "lease panicked", reason);
+    }
 
-        pub(crate) fn granted(&mut self, _: Grant) {}
+    pub(crate) fn granted(&mut self, Grant { lane, floor_ms, ceiling_ms }: Grant) {
+        note!(self, info, "lane granted", lane, floor_ms, ceiling_ms);
+    }
 
-        pub(crate) fn sealed(&mut self, _: u64) {}
+    pub(crate) fn sealed(&mut self, end_ms: u64) {
+        note!(self, info, "generator sealed", end_ms);
+    }
 
-        pub(crate) fn left(&mut self, _: Option<u64>) {}
+    /// Takes the time into account that is left below the ceiling of a lane that is held.
+    pub(crate) fn left(&mut self, left_ms: Option<u64>) {
+        if begins(&mut self.is_late, left_ms.is_some_and(|left| left < self.least_ms)) {
+            note!(self, warn, "renewal is late", left_ms);
+        }
+    }
 
-        pub(crate) fn clock(&mut self, _: impl FnOnce() -> Option<(u64, u64)>) {}
+    /// Takes the reading of a clock into account that is not followed, and the time that is believed instead.
+    pub(crate) fn clock(&mut self, not_followed: Option<(u64, u64)>) {
+        let is_off = begins(&mut self.is_off, not_followed.is_some());
+        if let Some((clock_ms, believed_ms)) = not_followed.filter(|_| is_off) {
+            note!(self, warn, "clock is not followed", clock_ms, believed_ms);
+        }
+    }
 
-        pub(crate) fn state(&mut self, _: &State) {}
+    pub(crate) fn state(&mut self, State { promise, view, .. }: &State) {
+        if std::mem::replace(&mut self.lost, view.lost) < view.lost {
+            let lane = view.grant.map(|grant| grant.lane);
+            note!(self, warn, "lane lost", lane);
+        }
+        if let Promise::Weak(reason) = promise
+            && begins(&mut self.is_weak, true)
+        {
+            let reason = reason.to_string();
+            note!(self, warn, "register is weak", reason);
+        }
+        if let Some(Stopped::Reverted { key }) = &view.stopped
+            && begins(&mut self.is_reverted, true)
+        {
+            let key = key.clone();
+            note!(self, error, "register went back", key);
+        }
     }
 }

@@ -77,6 +77,48 @@ fn threads_that_mint_while_lanes_change_get_distinct_ids_in_order() {
     assert!(count > 1_000, "{count}");
 }
 
+/// A register whose writes hang while nobody has sent the word.
+struct Hangs(FaultyRegister, Arc<AtomicU32>, Receiver<()>);
+
+impl Register for Hangs {
+    fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        self.0.list(prefix)
+    }
+
+    fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+        self.0.read(key)
+    }
+
+    fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.2.recv().map_err(|error| RegisterError::new("hung").caused_by(error))?;
+        self.0.compare_and_set(key, seen, value)
+    }
+
+    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        Ok(None)
+    }
+
+    fn promise(&self) -> Promise {
+        Promise::Strong
+    }
+}
+
+#[test]
+fn a_call_that_hangs_delays_no_other_lease_of_the_process() {
+    let register = FaultyRegister::new();
+    let ids = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
+    let (word, heard) = channel();
+    let calls = Arc::new(AtomicU32::new(0));
+    let hanging = LeasedGenerator::open(Hangs(register, Arc::clone(&calls), heard), options()).unwrap();
+    wait_until("it hangs", || calls.load(Ordering::Relaxed) == 1);
+    let renewals = ids.status().renewals;
+    wait_until("renewals of the other", || ids.status().renewals > renewals + 4);
+    assert!(ids.generate(room()).is_ok() && ids.close_within(10_000 * MS), "the other one also gives its lane back");
+    assert_eq!((calls.load(Ordering::Relaxed), hanging.status().phase), (1, Phase::Seeking));
+    drop(word);
+}
+
 /// A register whose time is what a function returns.
 struct Timed<F>(FaultyRegister, F);
 
@@ -180,7 +222,7 @@ fn a_space_that_was_created_refuses_no_call() {
 /// A floor at the ceiling, as of another owner of the rooms. No early renewal comes for it.
 #[test]
 fn the_hint_of_a_used_up_call_is_the_time_of_the_next_renewal() {
-    let ids = LeasedGenerator::open(FaultyRegister::new(), options().horizon(4_000 * MS)).and_then(opened).unwrap();
+    let ids = LeasedGenerator::open(FaultyRegister::new(), options().horizon(8_000 * MS)).and_then(opened).unwrap();
     ids.generate(room()).unwrap();
     let before = ids.status();
     ids.raise_floor_ms(before.ceiling_ms.unwrap());
@@ -190,7 +232,7 @@ fn the_hint_of_a_used_up_call_is_the_time_of_the_next_renewal() {
     assert!(error.is_used_up(), "{error}");
     wait_until("a renewal", || ids.status().renewals > before.renewals);
     let late = start.elapsed().saturating_sub(hint);
-    assert!(start.elapsed() + 2 * MS >= hint && late < 500 * MS, "{late:?} after {hint:?}");
+    assert!(start.elapsed() + 2 * MS >= hint && late < 1_000 * MS, "{late:?} after {hint:?}");
     ids.generate(room()).unwrap();
 }
 

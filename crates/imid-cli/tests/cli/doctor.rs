@@ -379,14 +379,8 @@ fn the_room_of_etcd_is_looked_at(url: &str) {
     let room = || serde_json::from_str::<Value>(&doctor(&["--json"]).ok()).unwrap()["room"].take();
     doctor(&["--write"]).ok();
     let before = room();
-    let versions = before["versions"].as_u64().unwrap();
-    assert!(versions > 10 && before["bytes"].as_u64().unwrap() > 4096, "{before}");
+    assert!(before["bytes"].as_u64().unwrap() > 4096, "{before}");
     assert_eq!(before["alarms"], json!([]));
-    // All versions but 5.
-    let status = post(url, "maintenance/status", "{}");
-    let revision: u64 = status.split("\"revision\":\"").nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
-    post(url, "kv/compaction", &json!({ "revision": revision - 4 }).to_string());
-    assert_eq!(room()["versions"], 5);
     let alarm = |action: &str| post(url, "maintenance/alarm", &format!(r#"{{"action":"{action}","alarm":"NOSPACE"}}"#));
     alarm("ACTIVATE");
     let out = doctor(&[]).ok();

@@ -151,10 +151,10 @@ impl Scripted {
             max_skew_ms: SKEW_MS,
             any_lead: false,
         };
-        let (terms, minter) = (Terms { config, creates_missing: false }, Box::new(ScriptedMinter(Arc::clone(&script))));
+        let minter = Box::new(ScriptedMinter(Arc::clone(&script)));
         let register = ScriptedRegister(memory.clone(), Arc::clone(&script));
         let clock = BelievedClock::new(ScriptedClock(Arc::clone(&script)), SKEW_MS, trusted);
-        let (handle, lease) = Lease::new(register, clock, terms, minter, &Group::new());
+        let (handle, lease) = Lease::new(register, clock, config, false, minter, &Changes::new());
         Self { script, memory: memory.clone(), handle, lease }
     }
 
@@ -492,4 +492,19 @@ fn a_wake_is_taken_once() {
     let scripted = Scripted::new(&MemoryRegister::new(), 0, "a");
     scripted.handle.wake();
     assert!(scripted.lease.side.take_wake());
+}
+
+#[test]
+fn the_id_of_the_register_is_read_until_it_is_known_and_at_most_once_a_minute() {
+    let memory = MemoryRegister::new();
+    let named = |id: &str| format!("imid-lease/1 register id={id}");
+    // A record of another version.
+    assert!(memory.clone().compare_and_set("register", None, "imid-lease/2 register").unwrap());
+    let mut scripted = Scripted::new(&memory, 0, "a");
+    scripted.run_until(1_000 + IDENTIFY_MS - 1);
+    assert_eq!((scripted.counts(["read register"]), scripted.state().register_id), ([2], None), "one of them creates");
+    let id = "0f8fad5b-d9cb-469f-a165-70867728950e";
+    assert!(memory.clone().compare_and_set("register", Some("imid-lease/2 register"), &named(id)).unwrap());
+    scripted.run_until(1_000 + 3 * IDENTIFY_MS);
+    assert_eq!((scripted.counts(["read register"]), scripted.state().register_id.as_deref()), ([1], Some(id)));
 }

@@ -28,16 +28,15 @@ fn grant(lane: u16, floor_ms: u64) -> Grant {
 /// A generator without a lane, at the time `T`.
 fn minter() -> (LaneMinter<Standing, 1>, Standing) {
     SCRIPTED_MS.set(Some(1_000));
-    let (manual, settings, lane_bits) = (Arc::new(ManualClock::new(T)), LaneOptions::new().settings, 4);
+    let (manual, settings) = (Arc::new(ManualClock::new(T)), LaneOptions::new().lane_bits(4).settings);
     let clock = BelievedClock::new(Arc::clone(&manual), millis(settings.max_skew), settings.trusted);
     let inner = Inner {
-        before: build(&clock, &settings, lane_bits, Grant { ceiling_ms: 0, ..grant(0, 0) }).unwrap(),
+        before: build(&clock, &settings, Grant { ceiling_ms: 0, ..grant(0, 0) }).unwrap(),
         first: OnceLock::new(),
         is_closed: AtomicBool::new(false),
         refused: AtomicU64::new(0),
         clock,
         settings,
-        lane_bits,
     };
     (LaneMinter(Arc::new(inner)), manual)
 }
@@ -68,7 +67,7 @@ fn the_generator_of_the_last_lane_mints_however_many_were_lost() {
 fn a_long_list_of_lost_lanes_is_dropped_without_a_deep_stack() {
     let (minter, _) = minter();
     let inner = &minter.0;
-    let granted = || build(&inner.clock, &inner.settings, inner.lane_bits, grant(0, 0)).unwrap();
+    let granted = || build(&inner.clock, &inner.settings, grant(0, 0)).unwrap();
     inner.add(granted());
     let mut last = inner.first.get().unwrap();
     for _ in 0..50_000 {
@@ -156,11 +155,9 @@ fn leased() -> (LeasedGenerator<Standing>, LaneMinter<Standing, 1>, Side) {
     let config = Config { space, name, horizon_ms, max_skew_ms, any_lead: false };
     let mut state = State::new(&config, Promise::Strong);
     (state.view.phase, state.start, state.view.grant) = (Phase::Holding, Start::Answered, Some(grant(1, 0)));
-    let (lease, side) = Handle::new(state, &Group::new());
+    let (lease, side) = Handle::new(state, &Changes::new());
     let inner = Arc::clone(&minter.0);
-    let close: Arc<dyn Close> = inner.clone();
-    let close_on_drop = CloseOnDrop { close: AssertUnwindSafe(close), process: Process::current() };
-    (LeasedGenerator { _close_on_drop: close_on_drop, inner, lease }, minter, side)
+    (LeasedGenerator { inner, lease }, minter, side)
 }
 
 #[test]

@@ -46,8 +46,6 @@ remote_register! {
 pub struct EtcdRoom {
     /// Size of the database of the member that answered. Defragmentation makes it smaller, compaction does not.
     pub bytes: u64,
-    /// Number of versions of all keys that are not compacted.
-    pub versions: u64,
     /// Names of the alarms, such as `NOSPACE` and `CORRUPT`.
     pub alarms: Vec<String>,
 }
@@ -80,15 +78,11 @@ impl EtcdRegister {
     }
 }
 
-/// Returns how much room etcd uses: its size, how many old versions it keeps, and its alarms. A full quota (`NOSPACE`)
-/// makes each write an error until it is repaired.
-///
-/// Asks about 30 times, each within the time limit.
+/// Returns how much room etcd uses: its size and its alarms. A full quota (`NOSPACE`) makes each write an error until it is repaired.
 ///
 /// # Errors
-/// etcd does not answer, or the user has no right to read the records.
+/// etcd does not answer, or the user has no right to ask.
 pub fn room(register: &mut EtcdRegister) -> Result<EtcdRoom, RegisterError> {
-    let number = |number: i64| u64::try_from(number).unwrap_or(0);
     let status = register.0.call(format_args!("read the size"), async |connection| {
         connection.call::<StatusResponse>("Maintenance/Status", &()).await
     })?;
@@ -96,34 +90,14 @@ pub fn room(register: &mut EtcdRegister) -> Result<EtcdRoom, RegisterError> {
     let alarms = register.0.call(format_args!("read the alarms"), async |connection| {
         connection.call::<AlarmResponse>("Maintenance/Alarm", &()).await
     })?;
-    // The oldest version that is left lies above `compacted`, and not above `kept`.
-    let revision = number(status.header.unwrap_or_default().revision);
-    let (mut compacted, mut kept) = (0, revision);
-    while kept.saturating_sub(compacted) > 1 {
-        let middle = compacted.midpoint(kept);
-        if has_revision(register, middle)? { kept = middle } else { compacted = middle }
-    }
     let name = |alarm: i32| match alarm {
         1 => "NOSPACE".into(),
         2 => "CORRUPT".into(),
         other => format!("{other}"),
     };
     Ok(EtcdRoom {
-        bytes: number(status.db_size),
-        versions: revision - compacted,
+        bytes: u64::try_from(status.db_size).unwrap_or(0),
         alarms: alarms.alarms.into_iter().map(|member| name(member.alarm)).collect(),
-    })
-}
-
-/// Returns whether the records of a revision can still be read.
-fn has_revision(register: &mut EtcdRegister, revision: u64) -> Result<bool, RegisterError> {
-    register.0.call(format_args!("read revision {revision}"), async |connection| {
-        let request = RangeRequest { revision: revision.cast_signed(), ..RangeRequest::of_key(ROOT.into()) };
-        match connection.call::<RangeResponse>("KV/Range", &request).await {
-            Ok(_) => Ok(true),
-            Err(failure) if code(&failure) == Some(Refused::OUT_OF_RANGE) => Ok(false),
-            Err(failure) => Err(failure),
-        }
     })
 }
 

@@ -75,10 +75,7 @@ impl FileRegister {
         let failed = |error: io::Error| {
             RegisterError::new(format!("cannot use {} as a register", path.display())).caused_by(error)
         };
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let name =
             path.file_name().ok_or_else(|| failed(io::Error::other("expected a path that ends in a file name")))?;
         // One path for each file, whatever folder the process changes to.

@@ -1,20 +1,18 @@
 //! The URLs of stores whose clients have none: `SCHEME://user:password@host:port,host:port/path`.
 
 use std::borrow::Cow;
-use std::error::Error;
 use std::net::Ipv6Addr;
 
 use percent_encoding::percent_decode_str;
 
 use super::RegisterError;
-use super::password::Password;
 use super::query::Words;
+use super::remote::Failure;
 use super::tls::{Tls, check_feature};
+use super::worker::Password;
 
 /// A user, and the password if the URL has one.
 pub(super) type User = (String, Option<String>);
-
-type Failure = Box<dyn Error + Send + Sync>;
 
 /// The user or the password is missing.
 #[derive(Debug, thiserror::Error)]

@@ -7,8 +7,6 @@ mod file;
 mod hosts;
 #[cfg(feature = "mysql")]
 mod mysql;
-#[cfg(feature = "_server")]
-pub(crate) mod password;
 mod place;
 #[cfg(feature = "postgres")]
 mod postgres;

@@ -3,7 +3,6 @@
 mod semi_sync;
 
 use std::collections::HashMap;
-use std::ops::{Deref, DerefMut};
 
 use mysql_async::prelude::{FromValue, Queryable};
 use mysql_async::{Conn, Error, Opts, OptsBuilder, Row, UrlError};
@@ -12,9 +11,9 @@ use super::query::{Words, check_rest};
 use super::remote::{Failure, Remote, Server, Settings, Weakness, promise, remote_register};
 #[cfg(feature = "tls")]
 use super::tls::Files;
-use super::tls::{Check, Tls, check_feature};
+use super::tls::{Tls, check_feature};
 use super::{Access, MAX_KEY_LEN, MAX_VALUE_LEN, Promise, RegisterError};
-use semi_sync::{Commit, SemiSync};
+use semi_sync::{SWITCHED_OFF, SemiSync};
 
 remote_register! {
     /// A register in MySQL 5.7 or later, or in MariaDB 10.3 or later.
@@ -48,8 +47,7 @@ impl MysqlRegister {
     /// Reads a URL, such as `mysql://user:password@host:3306/database?require_ssl=true`. Does not connect yet.
     ///
     /// With the feature `tls`, the URL can have the settings of the crate `mysql_async`: `require_ssl=true` encrypts, and checks
-    /// that the certificate of the server is for the host. `verify_ca=false` accepts any certificate; `verify_identity=false` is
-    /// refused without it, because the client checks the host anyway. The CAs are the system's, or those in the file `ssl-ca`.
+    /// that the certificate of the server is for the host, always. The CAs are the system's, or those in the file `ssl-ca`.
     /// `ssl-cert` and `ssl-key` are the files of a client certificate. Without `require_ssl=true` the connection is plain text.
     ///
     /// # Errors
@@ -107,7 +105,7 @@ impl Mysql {
         }
         #[cfg(feature = "tls")]
         if let Some(tls) = &settings.tls {
-            options = options.ssl_opts(ssl_options(tls, tls.files(Some("MySQL")).await?));
+            options = options.ssl_opts(ssl_options(tls.files(true).await?));
         }
         let mut conn = Conn::new(options).await?;
         check_writes(&mut conn).await?;
@@ -137,48 +135,37 @@ fn column<T: FromValue>(row: &Row, index: usize) -> Result<T, Failure> {
 
 /// Takes the TLS parameters out of a URL. `None` is plain text.
 fn take_tls(words: &mut Words) -> Result<Option<Tls>, RegisterError> {
-    let mut flag = |name: &str| match words.take(name)?.as_deref() {
-        None => Ok(None),
-        Some("true") => Ok(Some(true)),
-        Some("false") => Ok(Some(false)),
-        Some(_) => Err(words.wrong(&format!("`{name}` true or false"))),
+    let is_required = match words.take("require_ssl")?.as_deref() {
+        None | Some("false") => false,
+        Some("true") => true,
+        Some(_) => return Err(words.wrong("`require_ssl` true or false")),
     };
-    let (required, authority, host) = (flag("require_ssl")?, flag("verify_ca")?, flag("verify_identity")?);
     let files = Tls::from_words(words, ["ssl-ca", "ssl-cert", "ssl-key"])?;
-    if words.take("built_in_roots")?.is_some() {
-        return Err(words.wrong("`ssl-ca`, or nothing for the system's CAs, and no `built_in_roots`"));
+    // They are always checked.
+    let is_checked = words.take_if("verify_ca", "true")? | words.take_if("verify_identity", "true")?;
+    for name in ["verify_ca", "verify_identity", "built_in_roots"] {
+        if words.take(name)?.is_some() {
+            return Err(words.wrong(&format!("`ssl-ca`, or nothing for the system's CAs, and no `{name}`")));
+        }
     }
-    if required != Some(true) {
+    if !is_required {
         // The client ignores the others.
-        let is_asked = authority == Some(true) || host == Some(true) || files.is_some();
+        let is_asked = is_checked || files.is_some();
         return if is_asked { Err(words.wrong("`require_ssl=true` with other settings of TLS")) } else { Ok(None) };
     }
     check_feature("MySQL", "require_ssl=true")?;
-    let mut tls = files.unwrap_or_default();
-    tls.check = match (authority, host) {
-        (Some(false), Some(true)) => return Err(words.wrong("no `verify_ca=false` with `verify_identity=true`")),
-        (Some(false), _) => Check::Nothing,
-        // mysql_async 0.37 looks for words that rustls does not use anymore.
-        (_, Some(false)) => {
-            return Err(
-                words.wrong("`verify_ca=false` with `verify_identity=false`, because the client checks both or none")
-            );
-        }
-        _ => Check::Host,
-    };
-    Ok(Some(tls))
+    Ok(Some(files.unwrap_or_default()))
 }
 
 /// Returns the settings of TLS for the client. It makes the configuration of rustls itself.
 #[cfg(feature = "tls")]
-fn ssl_options(tls: &Tls, Files { roots, identity, .. }: Files) -> mysql_async::SslOpts {
+fn ssl_options(Files { roots, identity, .. }: Files) -> mysql_async::SslOpts {
     use mysql_async::ClientIdentity;
 
     mysql_async::SslOpts::default()
         .with_disable_built_in_roots(true)
         .with_root_certs(roots.iter().map(|root| root.to_vec().into()).collect())
         .with_client_identity(identity.map(|(certificate, key)| ClientIdentity::new(certificate.into(), key.into())))
-        .with_danger_accept_invalid_certs(tls.check == Check::Nothing)
 }
 
 /// A default of the server could show writes that are not committed, leave transactions open, or repeat an hour.
@@ -202,35 +189,18 @@ const LOST: [u16; 2] = [1213, 1020];
 
 /// A connection, and how its server replicated when that was read last.
 pub(super) struct Connection {
-    conn: Conn,
+    client: Conn,
     replication: SemiSync,
 }
-
-impl Deref for Connection {
-    type Target = Conn;
-
-    fn deref(&self) -> &Conn {
-        &self.conn
-    }
-}
-
-impl DerefMut for Connection {
-    fn deref_mut(&mut self) -> &mut Conn {
-        &mut self.conn
-    }
-}
-
-const SWITCHED_OFF: &str = "semi-synchronous replication was switched off while this process was connected, so commits that waited \
-    for a replica were acknowledged without one";
 
 impl Connection {
     /// Reads how the server replicates, if commits have waited for a replica until now.
     async fn begin(&mut self) -> Result<SemiSync, Failure> {
         let before = self.replication;
-        if before.is_on() {
-            self.replication = SemiSync::read(&mut self.conn).await?;
-            // It was switched off since the last write, and on again or not.
-            if SemiSync::commit(before, self.replication) == Commit::Weak {
+        if before.is_on {
+            self.replication = SemiSync::read(&mut self.client).await?;
+            // It was switched off since the last write.
+            if !self.replication.is_on {
                 return Err(Weakness(SWITCHED_OFF).into());
             }
         }
@@ -239,14 +209,10 @@ impl Connection {
 
     /// Refuses the answer of a write that no replica has confirmed.
     async fn end(&mut self, before: SemiSync) -> Result<(), Failure> {
-        if before.is_on() {
-            self.replication = SemiSync::read(&mut self.conn).await?;
+        if before.is_on {
+            self.replication = SemiSync::read(&mut self.client).await?;
         }
-        match SemiSync::commit(before, self.replication) {
-            Commit::Acknowledged => Ok(()),
-            Commit::Unknown => Err("the server has acknowledged a commit that no replica has confirmed".into()),
-            Commit::Weak => Err(Weakness(SWITCHED_OFF).into()),
-        }
+        SemiSync::check(before, self.replication)
     }
 }
 
@@ -264,7 +230,7 @@ impl Server for Mysql {
         }
         let promise = promise_of(&mut conn).await?;
         let replication = SemiSync::read(&mut conn).await?;
-        Ok((Connection { conn, replication }, promise))
+        Ok((Connection { client: conn, replication }, promise))
     }
 
     /// The user, the password, the database or the rights are wrong.
@@ -274,21 +240,21 @@ impl Server for Mysql {
 
     async fn promise(conn: &mut Connection) -> Result<Option<Promise>, Failure> {
         // A failover makes the old primary read-only.
-        check_writes(conn).await?;
-        if !conn.replication.is_on() {
-            conn.replication = SemiSync::read(conn).await?;
+        check_writes(&mut conn.client).await?;
+        if !conn.replication.is_on {
+            conn.replication = SemiSync::read(&mut conn.client).await?;
         }
-        promise_of(conn).await.map(Some)
+        promise_of(&mut conn.client).await.map(Some)
     }
 
     async fn read(conn: &mut Connection, key: &str) -> Result<Option<String>, Failure> {
-        let row: Option<Row> = conn.exec_first("SELECT value FROM imid_register WHERE name = ?", (key,)).await?;
+        let row: Option<Row> = conn.client.exec_first("SELECT value FROM imid_register WHERE name = ?", (key,)).await?;
         row.map(|row| column(&row, 0)).transpose()
     }
 
     async fn list(conn: &mut Connection, prefix: &str) -> Result<Vec<(String, String)>, Failure> {
         let query = "SELECT name, value FROM imid_register WHERE LEFT(name, ?) = ?";
-        let rows: Vec<Row> = conn.exec(query, (prefix.len(), prefix)).await?;
+        let rows: Vec<Row> = conn.client.exec(query, (prefix.len(), prefix)).await?;
         rows.iter().map(|row| Ok((column(row, 0)?, column(row, 1)?))).collect()
     }
 
@@ -300,17 +266,17 @@ impl Server for Mysql {
     ) -> Result<bool, Failure> {
         let before = conn.begin().await?;
         let written = match seen {
-            None => conn.exec_drop("INSERT INTO imid_register (name, value) VALUES (?, ?)", (key, value)).await,
+            None => conn.client.exec_drop("INSERT INTO imid_register (name, value) VALUES (?, ?)", (key, value)).await,
             Some(seen) => {
                 let update = "UPDATE imid_register SET value = ? WHERE name = ? AND value = ?";
-                conn.exec_drop(update, (value, key, seen)).await
+                conn.client.exec_drop(update, (value, key, seen)).await
             }
         };
         match written {
             Ok(()) => {
-                let is_written = conn.affected_rows() == 1;
+                let is_written = conn.client.affected_rows() == 1;
                 // The affected rows are those that were found.
-                let is_kept = conn.info().contains("Changed: 0") && seen != Some(value);
+                let is_kept = conn.client.info().contains("Changed: 0") && seen != Some(value);
                 conn.end(before).await?;
                 match seen {
                     // A trigger.
@@ -326,7 +292,7 @@ impl Server for Mysql {
     }
 
     async fn now_ms(conn: &mut Connection) -> Result<Option<u64>, Failure> {
-        Ok(conn.query_first("SELECT CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS UNSIGNED)").await?)
+        Ok(conn.client.query_first("SELECT CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS UNSIGNED)").await?)
     }
 }
 

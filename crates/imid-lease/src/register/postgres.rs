@@ -3,13 +3,12 @@
 use std::error::Error;
 use std::future::poll_fn;
 use std::mem;
-use std::ops::Deref;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
-use tokio_postgres::config::{Host, LoadBalanceHosts, SslMode, SslNegotiation, TargetSessionAttrs};
+use tokio_postgres::config::{Host, SslMode, SslNegotiation, TargetSessionAttrs};
 use tokio_postgres::error::{Severity, SqlState};
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::types::Type;
@@ -59,7 +58,7 @@ impl PostgresRegister {
     ///
     /// The libpq options that the crate `tokio-postgres` supports can follow. `?application_name=chat` names the connection;
     /// without it, the name is `imid-lease/HOLDER`, of which PostgreSQL shows the first 63 characters. If the URL names several
-    /// hosts, they are tried in turn, each for an equal part of the time limit, and the one that takes writes is used, unless
+    /// hosts before its path, they are tried in turn, each for an equal part of the time limit, and the one that takes writes is used, unless
     /// `target_session_attrs` says otherwise.
     ///
     /// With the feature `tls`, the URL can have libpq's `sslmode`, `sslrootcert` (a file, or `system`), `sslcert`, `sslkey` and
@@ -104,50 +103,17 @@ impl Postgres {
             return Err(words.wrong("each `@` in the user, the password and the database as %40"));
         }
         let (user, after) = rest.split_at(rest.find('@').map_or(0, |at| at + 1));
-        let without_hosts = format!("{scheme}://{user}{}", after.find('/').map_or("", |at| &after[at..]));
+        let (hosts, database) = after.split_at(after.find('/').unwrap_or(after.len()));
+        let urls: Vec<_> = hosts.split(',').map(|host| format!("{scheme}://{user}{host}{database}")).collect();
         let tls = take_tls(&mut words)?;
-        let all = parse_by_client(&words)?;
-        if matches!(all.get_ssl_negotiation(), SslNegotiation::Direct) {
-            return Err(words.wrong("`sslnegotiation=postgres`"));
-        }
-        // It is the default: nothing of TLS was left to the client.
-        if all.get_ssl_mode() != SslMode::Prefer {
-            return Err(words.wrong("`sslmode` once"));
-        }
-        let (hosts, addresses, ports) = (all.get_hosts(), all.get_hostaddrs(), all.get_ports());
-        let count = hosts.len().max(addresses.len());
-        if count == 0 {
-            return Err(words.wrong("a host"));
-        }
-        if !hosts.is_empty() && !addresses.is_empty() && hosts.len() != addresses.len() {
-            return Err(words.wrong("as many `hostaddr` as hosts"));
-        }
-        if ports.len() > 1 && ports.len() != count {
-            return Err(words.wrong("one port, or as many as hosts"));
-        }
         // The client tries all servers in turn as well, but one that hangs would use up the time of the others.
-        words.rest = without_hosts;
-        for name in ["host", "hostaddr", "port"] {
-            words.take(name)?;
+        let is_one = urls.len() == 1;
+        let mut servers = Vec::with_capacity(urls.len());
+        for url in urls {
+            words.rest = url;
+            servers.push(parse_server(&words, is_one)?);
         }
-        let base = parse_by_client(&words)?;
-        let one = |index: usize| {
-            let mut one = base.clone();
-            match hosts.get(index) {
-                Some(Host::Tcp(name)) => one.host(name),
-                #[cfg(unix)]
-                Some(Host::Unix(folder)) => one.host_path(folder),
-                // The certificate of the server is for its address then. The client cannot use TLS without a name.
-                None => one.host(addresses[index].to_string()),
-            };
-            addresses.get(index).map(|address| one.hostaddr(*address));
-            ports.get(index).or(ports.first()).map(|port| one.port(*port));
-            if count > 1 && base.get_target_session_attrs() == TargetSessionAttrs::Any {
-                one.target_session_attrs(TargetSessionAttrs::ReadWrite);
-            }
-            one
-        };
-        Ok(((0..count).map(one).collect(), tls))
+        Ok((servers, tls))
     }
 
     /// Connects to a server that takes writes. Returns its settings as well, and those of the table.
@@ -162,12 +128,8 @@ impl Postgres {
         // single one.
         let parts = if count == 1 { 1 } else { u32::try_from(count + 1)? };
         let part = if count == 1 { Duration::MAX } else { settings.call_limit / parts };
-        let first = match self.servers[0].get_load_balance_hosts() {
-            LoadBalanceHosts::Random => usize::try_from(crate::random::random_bits()? % u128::try_from(count)?)?,
-            _ => 0,
-        };
         let mut failure = Failure::from("expected a host");
-        for server in self.servers.iter().cycle().skip(first).take(count) {
+        for server in &self.servers {
             let mut config = server.clone();
             if config.get_application_name().is_none() {
                 config.application_name(settings.connection_name());
@@ -206,11 +168,40 @@ fn parse_by_client(words: &Words) -> Result<Config, RegisterError> {
     })
 }
 
+/// Reads the URL of one server.
+fn parse_server(words: &Words, is_only_one: bool) -> Result<Config, RegisterError> {
+    let mut server = parse_by_client(words)?;
+    if matches!(server.get_ssl_negotiation(), SslNegotiation::Direct) {
+        return Err(words.wrong("`sslnegotiation=postgres`"));
+    }
+    // It is the default: nothing of TLS was left to the client.
+    if server.get_ssl_mode() != SslMode::Prefer {
+        return Err(words.wrong("`sslmode` once"));
+    }
+    let (addresses, ports) = (server.get_hostaddrs().to_vec(), server.get_ports().len());
+    if addresses.len() > 1 || !is_only_one && !addresses.is_empty() {
+        return Err(words.wrong("`hostaddr` of one host"));
+    }
+    match (server.get_hosts(), &addresses[..]) {
+        ([_], _) => {}
+        // The certificate of the server is for its address then. The client cannot use TLS without a name.
+        ([], [address]) => _ = server.host(address.to_string()),
+        _ => return Err(words.wrong("a host")),
+    }
+    if ports > 1 {
+        return Err(words.wrong("one port for each host"));
+    }
+    if !is_only_one && server.get_target_session_attrs() == TargetSessionAttrs::Any {
+        server.target_session_attrs(TargetSessionAttrs::ReadWrite);
+    }
+    Ok(server)
+}
+
 /// Returns how to encrypt; `None` for plain text.
 #[cfg(feature = "tls")]
 async fn encryption(tls: Option<&Tls>) -> Result<Encryption, Failure> {
     let Some(tls) = tls else { return Ok(None) };
-    match tls.files(None).await {
+    match tls.files(false).await {
         Ok(files) => Ok(Some(tokio_postgres_rustls::MakeRustlsConnect::new((*files.config).clone()))),
         // Without a crypto provider it cannot encrypt.
         Err(_) if tls.check == Check::Nothing => Ok(None),
@@ -249,19 +240,16 @@ async fn open_writer(config: &Config, encryption: &Encryption) -> Result<(Connec
 /// Takes the TLS parameters out of a URL; the client knows only some of them. `None` is plain text.
 fn take_tls(words: &mut Words) -> Result<Option<Tls>, RegisterError> {
     let mode = words.take("sslmode")?;
-    if words.take_if("sslrootcert", "system")? {
-        return match mode.as_deref() {
-            None | Some("require" | "verify-full") => {
-                check_feature("PostgreSQL", "sslrootcert=system")?;
-                let tls = Tls::from_words(words, WORDS)?.unwrap_or_default();
-                if tls.has_roots() { Err(words.wrong("`sslrootcert` once")) } else { Ok(Some(tls)) }
-            }
-            _ => Err(words.wrong("`sslmode=verify-full` with `sslrootcert=system`")),
-        };
-    }
+    let is_system = words.take_if("sslrootcert", "system")?;
     let files = Tls::from_words(words, WORDS)?;
-    let mode = mode.as_deref().unwrap_or("prefer");
+    if is_system && files.as_ref().is_some_and(Tls::has_roots) {
+        return Err(words.wrong("`sslrootcert` once"));
+    }
+    let mode = mode.as_deref().unwrap_or(if is_system { "verify-full" } else { "prefer" });
     let check = match mode {
+        "disable" | "prefer" | "verify-ca" if is_system => {
+            return Err(words.wrong("`sslmode=verify-full` with `sslrootcert=system`"));
+        }
         "disable" | "prefer" if files.is_some() => {
             let expected = "`sslmode` require, verify-ca or verify-full with `sslrootcert`, `sslcert` and `sslkey`";
             return Err(words.wrong(expected));
@@ -299,49 +287,21 @@ fn place_of(server: &Config) -> String {
 const CREATE: &str =
     r#"CREATE TABLE IF NOT EXISTS imid_register (key text COLLATE "C" PRIMARY KEY, value text NOT NULL)"#;
 
-/// A condition that is true, and makes the commit of its statement wait for the disk, and for the standbys that
-/// `synchronous_standby_names` demands. `remote_apply` is stronger still.
-macro_rules! durable {
-    () => {
-        "set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'remote_apply' \
-         THEN 'remote_apply' ELSE 'on' END, true) IS NOT NULL"
-    };
-}
-
-/// Whether commits wait for a standby.
-macro_rules! is_synchronous {
-    () => {
-        "current_setting('synchronous_standby_names') <> ''"
-    };
-}
-
-/// A time of the server, in Unix microseconds.
-macro_rules! micros {
-    ($time:literal) => {
-        concat!("(extract(epoch FROM ", $time, ") * 1000000)::bigint")
-    };
-}
-
-const INSERT: &str = concat!(
-    "INSERT INTO imid_register (key, value) SELECT $1, $2 WHERE ",
-    durable!(),
-    " ON CONFLICT (key) DO NOTHING RETURNING value, ",
-    is_synchronous!(),
-    ", ",
-    micros!("clock_timestamp()")
-);
-
-const UPDATE: &str = concat!(
-    r#"UPDATE imid_register SET value = $3 WHERE key = $1 AND value COLLATE "C" = $2 AND "#,
-    durable!(),
-    " RETURNING value, ",
-    is_synchronous!(),
-    ", ",
-    micros!("clock_timestamp()")
-);
+// The condition of a write is true, and makes the commit of its statement wait for the disk, and for the standbys that
+// `synchronous_standby_names` demands. `remote_apply` is stronger still. Each also returns whether commits wait for a standby, and the
+// server's time in Unix microseconds.
+const INSERT: &str = "INSERT INTO imid_register (key, value) SELECT $1, $2 WHERE set_config('synchronous_commit', \
+    CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) IS NOT NULL \
+    ON CONFLICT (key) DO NOTHING RETURNING value, current_setting('synchronous_standby_names') <> '', \
+    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+const UPDATE: &str = "UPDATE imid_register SET value = $3 WHERE key = $1 AND value COLLATE \"C\" = $2 AND set_config('synchronous_commit', \
+    CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true) IS NOT NULL \
+    RETURNING value, current_setting('synchronous_standby_names') <> '', \
+    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 
 /// The second column is when the server last read its settings.
-const IS_SYNCHRONOUS: &str = concat!("SELECT ", is_synchronous!(), ", ", micros!("pg_conf_load_time()"));
+const IS_SYNCHRONOUS: &str = "SELECT current_setting('synchronous_standby_names') <> '', \
+    (extract(epoch FROM pg_conf_load_time()) * 1000000)::bigint";
 
 const READ: &str = "SELECT value FROM imid_register WHERE key = $1";
 
@@ -383,7 +343,7 @@ impl Connection {
         if !has_waited && !self.is_synchronous {
             return Ok(());
         }
-        let settings = self.query_typed_one(IS_SYNCHRONOUS, &[]).await?;
+        let settings = self.client.query_typed_one(IS_SYNCHRONOUS, &[]).await?;
         self.is_synchronous = settings.try_get(0)?;
         if !self.is_synchronous {
             return Err(Weakness(EMPTIED).into());
@@ -408,29 +368,21 @@ impl Connection {
     }
 }
 
-impl Deref for Connection {
-    type Target = Client;
-
-    fn deref(&self) -> &Client {
-        &self.client
-    }
-}
-
 impl Server for Postgres {
     type Connection = Connection;
 
     async fn connect(&self, settings: &Settings) -> Result<(Connection, Promise), Failure> {
-        let (client, mut found) = Self::connect(self, settings).await?;
+        let (connection, mut found) = Self::connect(self, settings).await?;
         if settings.access == Access::Write && !has_table(&found)? {
-            match client.execute_typed(CREATE, &[]).await {
+            match connection.client.execute_typed(CREATE, &[]).await {
                 // Another client created the table at the same time.
                 Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {}
                 created => _ = created?,
             }
-            found = settings_of(&client).await?;
+            found = settings_of(&connection).await?;
         }
-        let promise = promise_of_register(&client, &found).await?;
-        Ok((client, promise))
+        let promise = promise_of_register(&connection, &found).await?;
+        Ok((connection, promise))
     }
 
     /// The user, the password, the database or the rights are wrong, or a table does not exist.
@@ -446,44 +398,47 @@ impl Server for Postgres {
         code.is_some_and(|code| refused.contains(code))
     }
 
-    async fn promise(client: &mut Connection) -> Result<Option<Promise>, Failure> {
-        let found = settings_of(client).await?;
-        let was_synchronous = mem::replace(&mut client.is_synchronous, is_synchronous(&found)?);
-        if was_synchronous && !client.is_synchronous {
+    async fn promise(connection: &mut Connection) -> Result<Option<Promise>, Failure> {
+        let found = settings_of(connection).await?;
+        let was_synchronous = mem::replace(&mut connection.is_synchronous, is_synchronous(&found)?);
+        if was_synchronous && !connection.is_synchronous {
             return Ok(Some(Promise::Weak(EMPTIED.into())));
         }
-        promise_of_register(client, &found).await.map(Some)
+        promise_of_register(connection, &found).await.map(Some)
     }
 
-    async fn read(client: &mut Connection, key: &str) -> Result<Option<String>, Failure> {
-        let row = client.query_typed_opt(READ, &[(&key, Type::TEXT)]).await?;
+    async fn read(connection: &mut Connection, key: &str) -> Result<Option<String>, Failure> {
+        let row = connection.client.query_typed_opt(READ, &[(&key, Type::TEXT)]).await?;
         Ok(row.map(|row| row.try_get(0)).transpose()?)
     }
 
-    async fn list(client: &mut Connection, prefix: &str) -> Result<Vec<(String, String)>, Failure> {
+    async fn list(connection: &mut Connection, prefix: &str) -> Result<Vec<(String, String)>, Failure> {
         let query = "SELECT key, value FROM imid_register WHERE starts_with(key, $1)";
-        let rows = client.query_typed(query, &[(&prefix, Type::TEXT)]).await?;
+        let rows = connection.client.query_typed(query, &[(&prefix, Type::TEXT)]).await?;
         rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
     }
 
     async fn compare_and_set(
-        client: &mut Connection,
+        connection: &mut Connection,
         key: &str,
         seen: Option<&str>,
         value: &str,
     ) -> Result<bool, Failure> {
-        client.begin();
+        connection.begin();
         let written = match seen {
-            None => client.query_typed_opt(INSERT, &[(&key, Type::TEXT), (&value, Type::TEXT)]).await,
+            None => connection.client.query_typed_opt(INSERT, &[(&key, Type::TEXT), (&value, Type::TEXT)]).await,
             Some(seen) => {
-                client.query_typed_opt(UPDATE, &[(&key, Type::TEXT), (&seen, Type::TEXT), (&value, Type::TEXT)]).await
+                connection
+                    .client
+                    .query_typed_opt(UPDATE, &[(&key, Type::TEXT), (&seen, Type::TEXT), (&value, Type::TEXT)])
+                    .await
             }
         };
         match written {
             Ok(row) => {
-                client.end()?;
+                connection.end()?;
                 let Some(row) = row else { return Ok(false) };
-                client.check_wait(row.try_get(1)?, row.try_get(2)?).await?;
+                connection.check_wait(row.try_get(1)?, row.try_get(2)?).await?;
                 match row.try_get::<_, &str>(0)? {
                     kept if kept == value => Ok(true),
                     // A trigger.
@@ -501,9 +456,9 @@ impl Server for Postgres {
         }
     }
 
-    async fn now_ms(client: &mut Connection) -> Result<Option<u64>, Failure> {
+    async fn now_ms(connection: &mut Connection) -> Result<Option<u64>, Failure> {
         let query = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-        let ms: i64 = client.query_typed_one(query, &[]).await?.try_get(0)?;
+        let ms: i64 = connection.client.query_typed_one(query, &[]).await?.try_get(0)?;
         Ok(Some(u64::try_from(ms)?))
     }
 }
@@ -533,9 +488,9 @@ where
 }
 
 /// Returns what the table of the registers promises with these settings.
-async fn promise_of_register(client: &Connection, settings: &Row) -> Result<Promise, Failure> {
+async fn promise_of_register(connection: &Connection, settings: &Row) -> Result<Promise, Failure> {
     let trusted: Option<String> = if has_table(settings)? && timeline_without_standbys(settings)?.is_some() {
-        let row = client.query_typed_opt(READ, &[(&TRUSTED, Type::TEXT)]).await?;
+        let row = connection.client.query_typed_opt(READ, &[(&TRUSTED, Type::TEXT)]).await?;
         row.map(|row| row.try_get(0)).transpose()?
     } else {
         None
@@ -551,8 +506,8 @@ fn timeline_without_standbys(settings: &Row) -> Result<Option<i64>, Failure> {
 }
 
 /// Reads the settings that make the commits of the table durable.
-async fn settings_of(client: &Connection) -> Result<Row, Failure> {
-    Ok(client.query_typed_one(SETTINGS, &[(&"imid_register", Type::TEXT)]).await?)
+async fn settings_of(connection: &Connection) -> Result<Row, Failure> {
+    Ok(connection.client.query_typed_one(SETTINGS, &[(&"imid_register", Type::TEXT)]).await?)
 }
 
 fn has_table(settings: &Row) -> Result<bool, Failure> {

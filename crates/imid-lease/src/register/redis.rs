@@ -52,31 +52,21 @@ impl RedisServer {
         let mut words = Words::split("Redis", url)?;
         // The client does not check anything after `#insecure`.
         check_rest(&words)?;
-        let is_one_of = |schemes: &[&'static str]| schemes.iter().copied().find(|scheme| url.starts_with(scheme));
-        let secure = is_one_of(&["rediss://", "valkeys://"]);
-        let socket = is_one_of(&["unix:", "redis+unix:", "valkey+unix:"]);
-        if secure.or(socket).or_else(|| is_one_of(&["redis://", "valkey://"])).is_none() {
+        let secure = ["rediss://", "valkeys://"].into_iter().find(|scheme| url.starts_with(scheme));
+        if secure.is_none() && !["redis://", "valkey://"].iter().any(|scheme| url.starts_with(scheme)) {
             return Err(words.wrong("redis://user:password@host:port/database or rediss://"));
         }
-        let tls = match secure {
-            None => None,
-            Some(scheme) => {
-                check_feature("Redis", scheme)?;
-                Some(Tls::from_words(&mut words, ["cacert", "cert", "key"])?.unwrap_or_default())
-            }
-        };
+        let mut tls = None;
+        if let Some(scheme) = secure {
+            check_feature("Redis", scheme)?;
+            tls = Some(Tls::from_words(&mut words, ["cacert", "cert", "key"])?.unwrap_or_default());
+        }
         // The client ignores settings that it does not know, also those that ask for TLS.
-        let (known, expected) = match (secure, socket) {
-            (Some(_), _) => (&["protocol"][..], "no settings but `protocol`, `cacert`, `cert` and `key`"),
-            (_, Some(_)) => {
-                (&["protocol", "db", "user", "pass"][..], "no settings but `protocol`, `db`, `user` and `pass`")
-            }
-            _ => {
-                (&["protocol"][..], "no settings but `protocol`, or rediss:// for TLS with `cacert`, `cert` and `key`")
-            }
-        };
-        if words.has_others(known) {
-            return Err(words.wrong(expected));
+        if words.has_others(&["protocol"]) {
+            return Err(words.wrong(match secure {
+                Some(_) => "no settings but `protocol`, `cacert`, `cert` and `key`",
+                None => "no settings but `protocol`, or rediss:// for TLS with `cacert`, `cert` and `key`",
+            }));
         }
         let url = words.url();
         let info = match secure {
@@ -84,14 +74,8 @@ impl RedisServer {
             Some(scheme) => format!("redis://{}", &url[scheme.len()..]).into_connection_info(),
         };
         // What the client says may have a value in it.
-        let info = info.map_err(|_| match socket {
-            None => {
-                words.wrong("redis://user:password@host:port/database, with `protocol` resp2 or resp3 if it is there")
-            }
-            Some(scheme) => {
-                words.wrong(&format!("{scheme}///path?db=0, with `protocol` resp2 or resp3 if it is there"))
-            }
-        })?;
+        let expected = "redis://user:password@host:port/database, with `protocol` resp2 or resp3 if it is there";
+        let info = info.map_err(|_| words.wrong(expected))?;
         Ok((info, tls))
     }
 
@@ -125,7 +109,7 @@ async fn open_tls(
     let redis::ConnectionAddr::Tcp(host, port) = info.addr() else {
         return Err("expected a host for TLS, found a socket".into());
     };
-    let settings = tls.files(None).await?.config;
+    let settings = tls.files(false).await?.config;
     let stream = TcpStream::connect((host.as_str(), *port)).await?;
     stream.set_nodelay(true)?;
     let name = ServerName::try_from(host.clone())?;

@@ -19,8 +19,8 @@ use super::{
 use crate::options::millis;
 use crate::record::Name;
 
-use super::password::Password;
 use super::tls::Tls;
+use super::worker::Password;
 
 /// An error of a client, or a sentence about an answer.
 pub(crate) type Failure = Box<dyn Error + Send + Sync>;
@@ -324,7 +324,7 @@ macro_rules! remote_register {
             /// part of the call.
             #[must_use]
             pub fn password_with(mut self, make: impl Fn() -> std::io::Result<String> + Send + Sync + 'static) -> Self {
-                self.0.settings.password = Some(crate::register::password::Password::new(make));
+                self.0.settings.password = Some(crate::register::worker::Password::new(make));
                 self
             }
 

@@ -18,9 +18,6 @@ use super::query::Words;
 /// URL, as in `?sslmode=verify-full&sslrootcert=/etc/rds/global-bundle.pem`. Otherwise the error is `no trusted CA has signed the
 /// server's certificate`.
 ///
-/// Alternatively, convert your own `rustls::ClientConfig` with `Tls::from` (feature `rustls-0_23`). PostgreSQL, etcd and Redis
-/// accept one. The clients of MySQL and ZooKeeper build their own, so every call then returns an error.
-///
 /// ```no_run
 /// use imid_lease::register::{PostgresRegister, Tls};
 ///
@@ -42,8 +39,6 @@ pub struct Tls {
     /// The files of the certificate and the key.
     identity: Option<(PathBuf, PathBuf)>,
     pub(super) check: Check,
-    #[cfg(feature = "tls")]
-    own: Option<std::sync::Arc<rustls::ClientConfig>>,
     #[cfg(feature = "tls")]
     reader: self::config::Reader,
 }

@@ -11,7 +11,7 @@ use super::{Access, FileRegister, Register, RegisterError};
 /// | --- | --- | --- | --- | --- |
 /// | `postgres://user:password@host:5432/database` | PostgreSQL | `postgres` | `?sslmode=verify-full` | `sslrootcert` (or `system`), `sslcert`, `sslkey` |
 /// | `mysql://user:password@host:3306/database` | MySQL, MariaDB | `mysql` | `?require_ssl=true` | `ssl-ca`, `ssl-cert`, `ssl-key` |
-/// | `redis://user:password@host:6379/0`, `unix:///path?db=0` | Redis, Valkey | `redis` | `rediss://` | `cacert`, `cert`, `key` |
+/// | `redis://user:password@host:6379/0` | Redis, Valkey | `redis` | `rediss://` | `cacert`, `cert`, `key` |
 /// | `etcd://user:password@host1:2379,host2:2379` | etcd | `etcd` | `https://` | `cacert`, `cert`, `key` |
 /// | `zookeeper://host1:2181,host2:2181/path` | ZooKeeper | `zookeeper` | `zookeepers://` | `cacert`, `cert`, `key` |
 /// | `file:path` | [a file that several processes share](super::FileRegister::shared) | | | |
@@ -124,11 +124,11 @@ stores! {
             "whether MySQL has asynchronous replicas, and which replica a failover takes",
             "whether a backup was restored",
         ];
-    "redis" RedisRegister ["redis", "rediss", "valkey", "valkeys", "unix", "redis+unix", "valkey+unix"],
+    "redis" RedisRegister ["redis", "rediss", "valkey", "valkeys"],
         "no setting, because it is always weak",
         ["which acknowledged writes were lost"];
     "etcd" EtcdRegister ["etcd", "etcds", "https"],
-        "the size, the old versions, the alarms",
+        "the size, the alarms",
         [
             "its quota, and whether it compacts by itself (--auto-compaction-retention)",
             "whether it syncs its log, as it does without --unsafe-no-fsync",

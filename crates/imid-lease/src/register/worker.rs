@@ -1,9 +1,10 @@
-//! Work in a thread, because it may hang: a function of the application, or a file of a network.
+//! Work in a thread, because it may hang: a function of the application that makes passwords, or a file of a network.
 
 use std::fmt;
 use std::io;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -75,11 +76,36 @@ impl<T> fmt::Debug for Worker<T> {
     }
 }
 
+/// Makes the password of each new connection, in a separate thread, because it may wait for a network.
+pub(crate) struct Password {
+    make: Arc<dyn Fn() -> io::Result<String> + Send + Sync>,
+    worker: Worker<io::Result<String>>,
+}
+
+const PASSWORD: &str = "the function that makes the password";
+
+impl Password {
+    pub(super) fn new(make: impl Fn() -> io::Result<String> + Send + Sync + 'static) -> Self {
+        Self { make: Arc::new(make), worker: Worker::default() }
+    }
+
+    pub(super) async fn make(&self) -> io::Result<String> {
+        let make = Arc::clone(&self.make);
+        let password = self.worker.run(PASSWORD, move || make()).await?;
+        password.map_err(|error| io::Error::new(error.kind(), format!("cannot make the password: {error}")))
+    }
+
+    /// Says what hangs, if it does.
+    pub(super) fn late(&self) -> Option<&'static str> {
+        self.worker.is_late().then_some(PASSWORD)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::panic::panic_any;
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::sync::{Arc, Mutex, mpsc};
+    use std::sync::{Mutex, mpsc};
 
     use tokio::time::timeout;
 

@@ -60,7 +60,7 @@ impl Zookeeper {
 
         use super::hosts::host_of;
 
-        let files = tls.files(Some("ZooKeeper")).await?;
+        let files = tls.files(true).await?;
         for address in &self.addresses {
             // The client panics.
             ServerName::try_from(host_of(address)).map_err(|error| format!("{address}: {error}"))?;

@@ -34,6 +34,10 @@ static MESSAGES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// The value of `imid_lease_held` of each space.
 static HELD: Mutex<Vec<(String, f64)>> = Mutex::new(Vec::new());
 
+/// The space, and the name of the register, for which the recorder panics: at each gauge, and at each third call of the register.
+const FAULTY: &str = "faulty";
+static FAULTY_CALLS: AtomicU64 = AtomicU64::new(0);
+
 fn call() {
     if let Some(ids) = IDS.get() {
         if ids.generate(SessionTag::from_u32(0).unwrap()).is_ok() {
@@ -92,14 +96,18 @@ impl Recorder for Caller {
 
     fn register_gauge(&self, key: &Key, _: &Metadata<'_>) -> Gauge {
         call();
+        assert!(key.labels().all(|label| label.value() != FAULTY), "a recorder has a fault");
         if key.name() != "imid_lease_held" {
             return Gauge::noop();
         }
         Gauge::from_arc(Arc::new(Held(key.labels().next().unwrap().value().to_owned())))
     }
 
-    fn register_histogram(&self, _: &Key, _: &Metadata<'_>) -> Histogram {
+    fn register_histogram(&self, key: &Key, _: &Metadata<'_>) -> Histogram {
         call();
+        let is_faulty = key.labels().any(|label| label.value() == FAULTY);
+        let is_third = is_faulty && FAULTY_CALLS.fetch_add(1, Ordering::Relaxed) % 3 == 2;
+        assert!(!is_third, "a recorder has a fault");
         Histogram::noop()
     }
 }
@@ -148,6 +156,52 @@ fn a_subscriber_and_a_recorder_may_mint_and_read_the_status() {
     wait_until("the seal is told", move || is_told("generator sealed"));
     assert!(MINTED.load(Ordering::Relaxed) > 0);
     assert!(ids.generate(SessionTag::from_u32(0).unwrap()).is_ok());
+}
+
+/// A register whose name a recorder does not bear.
+struct Named(MemoryRegister);
+
+impl Register for Named {
+    fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
+        self.0.list(prefix)
+    }
+
+    fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
+        self.0.read(key)
+    }
+
+    fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
+        self.0.compare_and_set(key, seen, value)
+    }
+
+    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
+        Ok(None)
+    }
+
+    fn creates_missing_spaces(&self) -> bool {
+        true
+    }
+
+    fn promise(&self) -> Promise {
+        Promise::Strong
+    }
+
+    fn name(&self) -> &'static str {
+        FAULTY
+    }
+}
+
+#[test]
+fn a_recorder_that_panics_costs_a_call_its_answer_and_no_lease() {
+    install();
+    let ids = LeasedGenerator::open(Named(MemoryRegister::new()), options(FAULTY)).unwrap();
+    ids.wait_until_open(Duration::from_secs(20)).unwrap();
+    let ids = Arc::new(ids);
+    let seen = Arc::clone(&ids);
+    wait_until("renewals", move || seen.status().renewals > 5);
+    assert!(FAULTY_CALLS.load(Ordering::Relaxed) > 6, "some of them have panicked");
+    assert_eq!((ids.status().phase, ids.status().lost), (Phase::Holding, 0));
+    assert!(ids.generate_within(SessionTag::from_u32(0).unwrap(), Duration::from_secs(20)).is_ok());
 }
 
 /// A register that panics where it says what it promises, after a renewal. A call that panics is one without an answer.

@@ -14,8 +14,6 @@ use imid_lease::register::{
     open_url,
 };
 use imid_lease::{LaneOptions, LeasedGenerator, RegisterError, Status};
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject;
 
 use crate::certificates::Files;
 use crate::chain::chain;
@@ -81,12 +79,6 @@ pub(crate) fn the_authorities_of_the_system_are_the_default(store: &Store) {
 pub(crate) fn a_certificate_of_another_host_is_refused(store: &Store) {
     let host = format!("localhost:{}", store.port());
     is_refused(store, &failure(&store.url(&host, &store.files, true, true)), "certificate not valid for name");
-    if store.name == "mysql" {
-        // Whoever asks for it gets no check at all. This user needs no certificate.
-        let files = Files::new();
-        let others = store.url(&host, &files, true, false).replace("imid_tls:", "imid:");
-        works(&mut *open(&format!("{others}&verify_ca=false")));
-    }
 }
 
 pub(crate) fn a_missing_certificate_of_the_client_is_an_error(store: &Store) {
@@ -151,30 +143,6 @@ pub(crate) fn settings_in_rust_replace_those_of_the_url(store: &Store) {
     works(&mut *register(store, &plain_url(store), right_tls(&store.files), None));
     let error = register(store, &store.right_url(), right_tls(&Files::new()), None).read("a").unwrap_err();
     is_refused(store, &error, UNTRUSTED);
-}
-
-pub(crate) fn a_configuration_of_ones_own_is_used_or_refused(store: &Store) {
-    let mut roots = rustls::RootCertStore::empty();
-    roots.add(CertificateDer::from_pem_file(store.files.path("ca.pem")).unwrap()).unwrap();
-    let certificate = CertificateDer::from_pem_file(store.files.path("client.pem")).unwrap();
-    let key = rustls::pki_types::PrivateKeyDer::from_pem_file(store.files.path("client.key")).unwrap();
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_root_certificates(roots)
-        .with_client_auth_cert(vec![certificate], key)
-        .unwrap();
-    let mut register = register(store, &plain_url(store), config.into(), None);
-    if ["postgres", "redis", "etcd"].contains(&store.name) {
-        works(&mut *register);
-    } else {
-        let error = register.read("a").unwrap_err();
-        assert!(
-            error.is_permanent() && chain(&error).contains(" takes no `ClientConfig`; use `Tls::roots`"),
-            "{error}"
-        );
-    }
 }
 
 /// Waits until the status of a lease is such.

@@ -33,7 +33,6 @@ const CASES: &[(&str, Case)] = &cases![
     cases::a_missing_certificate_of_the_client_is_an_error,
     cases::a_file_that_cannot_be_used_is_named,
     cases::settings_in_rust_replace_those_of_the_url,
-    cases::a_configuration_of_ones_own_is_used_or_refused,
     cases::a_changed_password_is_read_for_the_next_connection,
     cases::changed_certificates_are_read_for_the_next_connection,
     cases::an_expired_certificate_is_refused,

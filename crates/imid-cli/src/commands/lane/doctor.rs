@@ -31,7 +31,7 @@ Exit status:
 JSON members:
   register_id: the UUID of the register; null before the first lease
   room: what etcd says of itself, or null for other stores
-  room.bytes, room.versions, room.alarms: its size, the versions that are not compacted, its alarms
+  room.bytes, room.alarms: its size, its alarms
   reads: times of a call that reads
   reads.median_ms, reads.greatest_ms: the median and the greatest, in milliseconds
   writes: times of a call that writes, or null without --write

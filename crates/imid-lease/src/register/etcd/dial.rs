@@ -43,7 +43,7 @@ impl Dial {
     async fn open(&self, member: &str, protocol: Option<&'static str>) -> Result<Box<dyn Stream>, Failure> {
         #[cfg(feature = "tls")]
         let files = match &self.tls {
-            Some(tls) => Some(tls.files(None).await?),
+            Some(tls) => Some(tls.files(false).await?),
             None => None,
         };
         // A busy member accepts a connection, and answers late. One that does not even accept is away.

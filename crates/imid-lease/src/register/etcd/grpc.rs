@@ -30,7 +30,6 @@ impl Refused {
     pub(super) const INVALID_ARGUMENT: u32 = 3;
     pub(super) const PERMISSION_DENIED: u32 = 7;
     pub(super) const FAILED_PRECONDITION: u32 = 9;
-    pub(super) const OUT_OF_RANGE: u32 = 11;
     pub(super) const UNAUTHENTICATED: u32 = 16;
 }
 

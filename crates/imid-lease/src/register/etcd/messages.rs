@@ -9,9 +9,6 @@ pub(super) struct RangeRequest {
     /// The first key after the range; empty for `key` alone.
     #[prost(string, tag = "2")]
     pub(super) range_end: String,
-    /// 0 for the present.
-    #[prost(int64, tag = "4")]
-    pub(super) revision: i64,
 }
 
 impl RangeRequest {
@@ -119,8 +116,6 @@ pub(super) struct AuthenticateResponse {
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct StatusResponse {
-    #[prost(message, optional, tag = "1")]
-    pub(super) header: Option<ResponseHeader>,
     #[prost(int64, tag = "3")]
     pub(super) db_size: i64,
 }

@@ -5,7 +5,10 @@ use std::collections::HashMap;
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable;
 
-use crate::register::remote::Failure;
+use crate::register::remote::{Failure, Weakness};
+
+pub(super) const SWITCHED_OFF: &str = "semi-synchronous replication was switched off while this process was connected, so commits that waited \
+    for a replica were acknowledged without one";
 
 /// The names of MySQL 8.0.26 and later have `source` where those of MariaDB and older ones have `master`.
 const STATUS: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Rpl_semi_sync_master_status', \
@@ -18,21 +21,11 @@ const ENABLED: &str =
 pub(super) struct SemiSync {
     is_enabled: bool,
     /// Commits wait for a replica. A server that has waited for too long stops waiting.
-    is_on: bool,
+    pub(super) is_on: bool,
     /// How many commits have not waited until a replica had them. The server forgets the number with its log.
     unacknowledged: u64,
     /// How many replicas are connected. MySQL shows this only to users with more privileges.
     replicas: u64,
-}
-
-/// What a write means that the server has answered with success.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Commit {
-    Acknowledged,
-    /// It, or another one at the same time, is on this server only.
-    Unknown,
-    /// The same, and so are those that follow.
-    Weak,
 }
 
 impl SemiSync {
@@ -56,18 +49,16 @@ impl SemiSync {
         }
     }
 
-    pub(super) const fn is_on(self) -> bool {
-        self.is_on
-    }
-
-    /// Returns what a write means, from what was read before and after it.
-    pub(super) const fn commit(before: Self, after: Self) -> Commit {
-        match (before.is_on, after.is_on) {
-            (false, _) => Commit::Acknowledged,
-            (true, false) => Commit::Weak,
-            (true, true) if before.unacknowledged == after.unacknowledged => Commit::Acknowledged,
-            (true, true) => Commit::Unknown,
+    /// Refuses the answer of a write that no replica has confirmed, from what was read before and after it.
+    pub(super) fn check(before: Self, after: Self) -> Result<(), Failure> {
+        if before.is_on && !after.is_on {
+            // So are the writes that follow on this server only.
+            return Err(Weakness(SWITCHED_OFF).into());
         }
+        if before.is_on && before.unacknowledged != after.unacknowledged {
+            return Err("the server has acknowledged a commit that no replica has confirmed".into());
+        }
+        Ok(())
     }
 
     /// Returns why a failover can lose what is acknowledged now.
@@ -110,15 +101,15 @@ mod tests {
     fn a_commit_is_acknowledged_if_all_have_waited_for_a_replica() {
         for source in ["master", "source"] {
             let on = read(source, "ON", "ON", "7", "2");
-            assert!(on.is_on());
-            assert_eq!(SemiSync::commit(on, on), Commit::Acknowledged);
-            let grown = read(source, "ON", "ON", "8", "2");
-            assert_eq!(SemiSync::commit(on, grown), Commit::Unknown);
-            assert_eq!(SemiSync::commit(on, read(source, "ON", "ON", "0", "2")), Commit::Unknown, "the log is new");
-            assert_eq!(SemiSync::commit(on, read(source, "ON", "OFF", "7", "2")), Commit::Weak);
+            assert!(on.is_on);
+            let is_weak = |after| SemiSync::check(on, after).unwrap_err().is::<Weakness>();
+            assert!(SemiSync::check(on, on).is_ok());
+            assert!(!is_weak(read(source, "ON", "ON", "8", "2")));
+            assert!(!is_weak(read(source, "ON", "ON", "0", "2")), "the log is new");
+            assert!(is_weak(read(source, "ON", "OFF", "7", "2")));
             let off = read(source, "OFF", "OFF", "7", "2");
-            assert_eq!(SemiSync::commit(on, off), Commit::Weak);
-            assert_eq!(SemiSync::commit(off, off), Commit::Acknowledged, "it is weak already, or has no replicas");
+            assert!(is_weak(off));
+            assert!(SemiSync::check(off, off).is_ok(), "it is weak already, or has no replicas");
         }
     }
 

@@ -36,20 +36,6 @@ impl Settings {
     }
 }
 
-#[cfg(feature = "rustls-0_23")]
-impl From<ClientConfig> for Tls {
-    fn from(config: ClientConfig) -> Self {
-        Arc::new(config).into()
-    }
-}
-
-#[cfg(feature = "rustls-0_23")]
-impl From<Arc<ClientConfig>> for Tls {
-    fn from(config: Arc<ClientConfig>) -> Self {
-        Self { own: Some(config), ..Self::new() }
-    }
-}
-
 /// The settings of TLS, as they are now. A client takes the configuration, or what it was made from.
 #[cfg_attr(not(all(feature = "mysql", feature = "zookeeper")), allow(dead_code, reason = "see above"))]
 pub(crate) struct Files {
@@ -104,12 +90,11 @@ pub(crate) fn install_provider() -> Result<(), Settings> {
 }
 
 impl Tls {
-    /// Reads the files in a thread, because they may be on a network. `client` is one that makes a configuration of
-    /// rustls itself: a configuration of one's own is refused for it, and the settings are made sure to be right,
-    /// because some clients panic.
-    pub(crate) async fn files(&self, client: Option<&'static str>) -> Result<Files, Failure> {
+    /// Reads the files in a thread, because they may be on a network. Some clients make a configuration of rustls themselves: then the
+    /// settings are made sure to be right, because such a client panics.
+    pub(crate) async fn files(&self, client_configures: bool) -> Result<Files, Failure> {
         let tls = self.clone();
-        Ok(self.reader.run(WHAT, move || tls.read(client)).await??)
+        Ok(self.reader.run(WHAT, move || tls.read(client_configures)).await??)
     }
 
     /// Says what hangs, if it does.
@@ -117,20 +102,13 @@ impl Tls {
         self.reader.is_late().then_some(WHAT)
     }
 
-    fn read(&self, client: Option<&str>) -> Result<Files, Settings> {
-        match (&self.own, client) {
-            (Some(own), None) => return Ok(Files { config: Arc::clone(own), roots: Vec::new(), identity: None }),
-            (Some(_), Some(client)) => {
-                return Err(Settings::of_program(format!(
-                    "the client of {client} takes no `ClientConfig`; use `Tls::roots` and `Tls::identity`"
-                )));
-            }
-            (None, Some(_)) => install_provider()?,
-            (None, None) => {}
+    fn read(&self, client_configures: bool) -> Result<Files, Settings> {
+        if client_configures {
+            install_provider()?;
         }
         let provider = provider()?;
         // A client needs some, also where it checks nothing.
-        let needs_roots = self.check != Check::Nothing || client.is_some();
+        let needs_roots = self.check != Check::Nothing || client_configures;
         let roots = if needs_roots { self.root_certificates()? } else { Vec::new() };
         let verifier = Arc::new(Verifier::new(self, &roots, &provider)?);
         let builder = ClientConfig::builder_with_provider(provider)
