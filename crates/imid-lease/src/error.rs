@@ -269,18 +269,6 @@ impl OpenError {
     }
 }
 
-impl From<OptionsError> for OpenError {
-    fn from(error: OptionsError) -> Self {
-        Self(error.into())
-    }
-}
-
-impl From<BuildError> for OpenError {
-    fn from(error: BuildError) -> Self {
-        Self(error.into())
-    }
-}
-
 impl From<RegisterError> for OpenError {
     fn from(error: RegisterError) -> Self {
         Self(error.into())

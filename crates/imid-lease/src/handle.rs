@@ -78,11 +78,6 @@ impl Handle {
         self.read(|state| state.view.stopped.clone())
     }
 
-    /// Returns whether the lease has stopped.
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.read(|state| state.view.stopped.is_some())
-    }
-
     /// Returns whether the lease has a lane, or what is left of one.
     pub(crate) fn has_lane(&self) -> bool {
         self.read(|state| matches!(state.view.phase, Phase::Holding | Phase::Lost))
@@ -265,11 +260,7 @@ mod tests {
             handle.wake();
             handle.end();
             let is_forked = handle.wait_until_open(LONG).is_err_and(|error| error.is_forked());
-            is_forked
-                && handle.is_stopped()
-                && handle.stopped().is_some()
-                && !handle.has_lane()
-                && handle.ended() == Some(false)
+            is_forked && handle.stopped().is_some() && !handle.has_lane() && handle.ended() == Some(false)
         }));
         drop((state, woken));
         assert!(!side.is_closing() && !side.take_wake(), "the child ends nothing");

@@ -162,7 +162,7 @@ where
         C: 'static,
     {
         let LaneOptions { clock, settings } = options;
-        let (space, name) = settings.check()?;
+        let (space, name) = settings.check().map_err(OpenKind::Options)?;
         let clock = BelievedClock::new(clock, millis(settings.max_skew), settings.trusted);
         // This also finds invalid settings, which the thread could not report.
         let before = build(&clock, &settings, Grant { lane: 0, floor_ms: 0, ceiling_ms: 0 })?;
@@ -400,7 +400,7 @@ where
     }
 
     fn why_ended(&self) -> Option<LeaseError> {
-        self.lease.is_stopped().then(|| self.why_stopped().into())
+        self.lease.stopped().is_some().then(|| self.why_stopped().into())
     }
 
     /// Releases the lane, and waits for at most `timeout`. Returns whether the register acknowledged it; also `true` if there was
@@ -466,7 +466,7 @@ where
     #[inline(never)]
     fn stays_last(&self, granted: &LaneGenerator<C, STRIPES>) -> bool {
         while self.inner.is_last(granted) {
-            if self.inner.is_closed.load(Ordering::Relaxed) || self.lease.is_stopped() {
+            if self.inner.is_closed.load(Ordering::Relaxed) || self.lease.stopped().is_some() {
                 return self.inner.is_last(granted);
             }
             thread::yield_now();
@@ -629,7 +629,11 @@ fn build<C: Clock + Clone, const STRIPES: usize>(
         // A lane that is far ahead looks to its generator like a clock that has stepped back as far.
         builder = builder.max_rollback(Duration::MAX);
     }
-    Ok(LaneGenerator { generator: builder.build()?, is_sealed: AtomicBool::new(false), next: OnceLock::new() })
+    Ok(LaneGenerator {
+        generator: builder.build().map_err(OpenKind::Build)?,
+        is_sealed: AtomicBool::new(false),
+        next: OnceLock::new(),
+    })
 }
 
 /// The part of a generator that the thread of the lease drives.

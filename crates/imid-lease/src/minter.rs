@@ -13,7 +13,7 @@ use crate::clock::until;
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
 use crate::handle::Handle;
 use crate::lease::Lease;
-use crate::options::{LaneOptions, OptionsError, OptionsKind};
+use crate::options::{LaneOptions, OptionsKind};
 use crate::record::Name;
 use crate::register::{Register, RegisterError};
 use crate::space::Space;
@@ -75,9 +75,9 @@ impl Leases {
         C: Clock + Clone + Send + Sync + 'static,
     {
         let settings = &options.settings;
-        let (_, holder) = settings.check()?;
+        let (_, holder) = settings.check().map_err(OpenKind::Options)?;
         let name = if settings.space.is_empty() { numbers.space } else { &settings.space };
-        let refused = |kind: OptionsKind| OptionsError::from(kind);
+        let refused = |kind: OptionsKind| OpenKind::Options(kind.into());
         let space = Space::new(name, numbers.layout, numbers.bits).map_err(|error| refused(error.into()))?;
         let changes = Changes::new();
         let start = |(index, minter)| {
@@ -109,7 +109,7 @@ impl Leases {
 
     /// Returns whether all have stopped, permanently.
     pub fn have_stopped(&self) -> bool {
-        self.handles.iter().all(Handle::is_stopped)
+        self.handles.iter().all(|lease| lease.stopped().is_some())
     }
 
     /// Returns why nothing can be minted, and counts it: why the first lease has no number, or else that all are in use.

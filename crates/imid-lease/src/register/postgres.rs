@@ -354,11 +354,6 @@ impl Connection {
         Ok(())
     }
 
-    /// Forgets the warnings until now. Call it before a write.
-    fn begin(&self) {
-        *lock(&self.warning) = None;
-    }
-
     /// Refuses the answer of a write that came with a warning. Call it after a write.
     fn end(&self) -> Result<(), Failure> {
         match lock(&self.warning).take() {
@@ -424,7 +419,7 @@ impl Server for Postgres {
         seen: Option<&str>,
         value: &str,
     ) -> Result<bool, Failure> {
-        connection.begin();
+        *lock(&connection.warning) = None;
         let written = match seen {
             None => connection.client.query_typed_opt(INSERT, &[(&key, Type::TEXT), (&value, Type::TEXT)]).await,
             Some(seen) => {

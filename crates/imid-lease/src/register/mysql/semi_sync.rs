@@ -63,22 +63,18 @@ impl SemiSync {
 
     /// Returns why a failover can lose what is acknowledged now.
     pub(super) fn weakness(self) -> Option<String> {
-        if self.is_on {
-            None
-        } else if self.is_enabled {
-            Some(
+        match self.replicas {
+            _ if self.is_on => None,
+            _ if self.is_enabled => Some(
                 "semi-synchronous replication has waited for a replica for too long and is off now, so a failover can lose \
                  acknowledged writes"
                     .into(),
-            )
-        } else if self.replicas > 0 {
-            let replicas = self.replicas;
-            Some(format!(
+            ),
+            0 => None,
+            replicas => Some(format!(
                 "semi-synchronous replication is off, so a failover to one of the {replicas} replicas can lose acknowledged \
                  writes"
-            ))
-        } else {
-            None
+            )),
         }
     }
 }

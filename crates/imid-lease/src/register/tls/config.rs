@@ -19,21 +19,13 @@ use crate::register::worker::Worker;
 
 /// The settings of TLS cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("{text}")]
-pub(crate) struct Settings {
-    text: String,
-    /// Only the program can be wrong for good. Files change, and may be seen with half of the change done.
-    is_permanent: bool,
-}
-
-impl Settings {
-    fn of_files(text: String) -> Self {
-        Self { text, is_permanent: false }
-    }
-
-    fn of_program(text: String) -> Self {
-        Self { text, is_permanent: true }
-    }
+pub(crate) enum Settings {
+    /// Files change, and may be seen with half of the change done.
+    #[error("{0}")]
+    OfFiles(String),
+    /// Only the program can be wrong for good.
+    #[error("{0}")]
+    OfProgram(String),
 }
 
 /// The settings of TLS, as they are now. A client takes the configuration, or what it was made from.
@@ -71,10 +63,10 @@ fn choose(
     match (of_process, compiled_in) {
         (Some(provider), _) => Ok(Arc::clone(provider)),
         (None, [provider]) => Ok(Arc::new(provider())),
-        (None, []) => Err(Settings::of_program(format!(
+        (None, []) => Err(Settings::OfProgram(format!(
             "TLS has no crypto provider: turn on the feature `tls-ring` or `tls-aws-lc-rs` of imid-lease, {PROVIDERS}"
         ))),
-        _ => Err(Settings::of_program(format!(
+        _ => Err(Settings::OfProgram(format!(
             "TLS has two crypto providers: turn off the feature `tls-ring` or `tls-aws-lc-rs` of imid-lease, {PROVIDERS}"
         ))),
     }
@@ -113,7 +105,7 @@ impl Tls {
         let verifier = Arc::new(Verifier::new(self, &roots, &provider)?);
         let builder = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
-            .map_err(|error| Settings::of_program(format!("the crypto provider cannot speak TLS: {error}")))?
+            .map_err(|error| Settings::OfProgram(format!("the crypto provider cannot speak TLS: {error}")))?
             .dangerous()
             .with_custom_certificate_verifier(verifier);
         let Some((certificate, key)) = &self.identity else {
@@ -124,7 +116,7 @@ impl Tls {
             .with_client_auth_cert(certificates_in(&pem.0, certificate)?, key_in(&pem.1, key)?)
             .map_err(|error| {
                 let (certificate, key) = (certificate.display(), key.display());
-                Settings::of_files(format!("expected in {key} the key of the certificate in {certificate}: {error}"))
+                Settings::OfFiles(format!("expected in {key} the key of the certificate in {certificate}: {error}"))
             })?;
         Ok(Files { config: Arc::new(config), roots, identity: Some(pem) })
     }
@@ -137,7 +129,7 @@ impl Tls {
         let found = rustls_native_certs::load_native_certs();
         if found.certs.is_empty() {
             let errors = found.errors.first().map(|error| format!(": {error}")).unwrap_or_default();
-            return Err(Settings::of_files(format!(
+            return Err(Settings::OfFiles(format!(
                 "the system has no trusted CAs{errors}; install the package ca-certificates, or name a CA file"
             )));
         }
@@ -167,19 +159,19 @@ impl Files {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Settings> {
-    fs::read(path).map_err(|error| Settings::of_files(format!("cannot read {}: {error}", path.display())))
+    fs::read(path).map_err(|error| Settings::OfFiles(format!("cannot read {}: {error}", path.display())))
 }
 
 fn certificates_in(pem: &[u8], path: &Path) -> Result<Vec<CertificateDer<'static>>, Settings> {
     let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
     all.ok()
         .filter(|all| !all.is_empty())
-        .ok_or_else(|| Settings::of_files(format!("expected certificates in PEM in {}", path.display())))
+        .ok_or_else(|| Settings::OfFiles(format!("expected certificates in PEM in {}", path.display())))
 }
 
 fn key_in(pem: &[u8], path: &Path) -> Result<PrivateKeyDer<'static>, Settings> {
     let expected = || format!("expected a private key in PEM, not encrypted, in {}", path.display());
-    PrivateKeyDer::from_pem_slice(pem).map_err(|_| Settings::of_files(expected()))
+    PrivateKeyDer::from_pem_slice(pem).map_err(|_| Settings::OfFiles(expected()))
 }
 
 /// Checks the certificate of a server as far as wanted.
@@ -204,11 +196,11 @@ impl Verifier {
         let mut roots = RootCertStore::empty();
         let (added, _) = roots.add_parsable_certificates(authorities.iter().cloned());
         if added == 0 {
-            return Err(Settings::of_files(format!("expected a CA certificate in {}", tls.trusted())));
+            return Err(Settings::OfFiles(format!("expected a CA certificate in {}", tls.trusted())));
         }
         let web_pki = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider))
             .build()
-            .map_err(|error| Settings::of_files(format!("cannot trust {}: {error}", tls.trusted())))?;
+            .map_err(|error| Settings::OfFiles(format!("cannot trust {}: {error}", tls.trusted())))?;
         Ok(Self { check, web_pki: Some(web_pki), provider })
     }
 }
@@ -277,7 +269,7 @@ pub(crate) fn failure_of<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a rus
 /// it where the client does not.
 pub(super) fn diagnose(is_permanent: bool, failure: &(dyn Error + 'static)) -> (bool, Option<&'static str>) {
     if let Some(settings) = failure.downcast_ref::<Settings>() {
-        return (settings.is_permanent, None);
+        return (matches!(settings, Settings::OfProgram(_)), None);
     }
     match failure_of(failure) {
         // The signature is bad if another CA has the same name.
