@@ -46,6 +46,8 @@ RULES = {
     "23 end": {"Top": 3},
     "25 unsealed": {},
     "26 delete": {},
+    "27 above": {"Creates": 1, "Writes": 2},
+    "27 closed": {"Creates": 1},
     "28 same": {"Frees": 1, "Writes": 2},
     "29 above": {"Restores": 1},
     "29 lanes": {"Restores": 1, "Top": 3},
@@ -150,8 +152,8 @@ if "No error has been found" not in output:
 states = re.findall(r"([\d,]+) states generated, ([\d,]+) distinct states found, 0 states left", output)[-1]
 print(f"complete: {states[1]} states of 2 processes, 1 lane, 4 writes, a crash, a restore and its recovery", flush=True)
 
-output = tlc_at_random("random.cfg", 5_000)
+output = tlc_at_random("random.cfg", 5_000, Creates=1)
 if "Invariant Unique is violated" in output or "Finished in" not in output:
     sys.exit(f"spec.sh: two lanes:\n{output}")
-print("random: 5000 runs of 2 processes and 2 lanes, 9 writes, a crash, a restore, a lost write, a resize and a lane freed by force")
+print("random: 5000 runs of 2 processes and 2 lanes, 9 writes, a crash, a restore, a lost write, a resize, a space created again and a lane freed by force")
 PYTHON
