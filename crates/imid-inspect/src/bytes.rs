@@ -1,7 +1,7 @@
 //! The bytes of an ID as clients print them: hex dumps, lists of numbers, literals of languages, base64.
 
 use base64::Engine;
-use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE};
+use base64::prelude::BASE64_STANDARD;
 use imid::MessageId;
 use imid::dialect::DialectId;
 use uuid::Uuid;
@@ -64,11 +64,12 @@ impl Shown {
         {
             return Some(Self { bytes, form: ReadForm::Exact(Form::Hex) });
         }
+        // No encoder writes both alphabets.
+        let has_both = text.contains(['+', '/']) && text.contains(['-', '_']);
         match BASE64_STANDARD
-            .decode(text)
-            .or_else(|_| BASE64_URL_SAFE.decode(text))
+            .decode(text.replace('-', "+").replace('_', "/"))
             .ok()
-            .filter(|bytes| LENGTHS.contains(&bytes.len()))
+            .filter(|bytes| LENGTHS.contains(&bytes.len()) && !has_both)
         {
             // Less than one ID in 10^6 has the bytes of words.
             Some(bytes) if bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b' ') => None,
