@@ -1,20 +1,24 @@
 //! Files that commands write. No command replaces an input, or a file that it did not write itself.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
+use bstr::ByteSlice;
 use same_file::Handle;
 use tempfile::TempPath;
 
-use crate::report::{Stop, quote_path};
+use crate::report::{Stop, quote, quote_path};
 
 /// A file that is written beside its place, as `FILE.part`, and moved there when it is whole. A run that ends early leaves
-/// the part, and another run continues it.
+/// the part. Another run writes the same bytes, which are compared with the part up to its end, and written from there.
 pub(crate) struct PartFile {
     path: PathBuf,
     part: PathBuf,
-    file: File,
+    /// Its position is where it is compared or written: at its end, once all of it was compared.
+    file: BufReader<File>,
+    /// Number of bytes that were compared and are equal.
+    equal: u64,
 }
 
 impl PartFile {
@@ -45,7 +49,7 @@ impl PartFile {
             // Some file systems have no locks.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
-        let target = Self { path: path.to_owned(), part, file };
+        let target = Self { path: path.to_owned(), part, file: BufReader::new(file), equal: 0 };
         // Another run can have finished the part before it was locked here. Then this is the file of that run.
         if !is_free(path) {
             return Err(is_taken(path));
@@ -61,34 +65,53 @@ impl PartFile {
 
     /// Returns whether the part has another name now, or none. Nobody moves it while it is locked.
     fn is_moved(&self) -> bool {
-        let file = self.file.try_clone().and_then(Handle::from_file);
+        let file = self.file.get_ref().try_clone().and_then(Handle::from_file);
         file.is_ok_and(|file| Handle::from_path(&self.part).map_or(true, |part| part != file))
     }
 
-    pub(crate) fn part(&self) -> &Path {
-        &self.part
+    /// Returns the name of the part for messages.
+    pub(crate) fn name(&self) -> String {
+        quote_path(&self.part)
     }
 
-    /// Returns the part to read it from its start. On Windows, another handle could not read it while it is locked.
-    pub(crate) fn reader(&self) -> Result<File, Stop> {
-        self.file.try_clone().map_err(|error| cannot_write(&self.part, &error))
+    /// Compares bytes with the part, and writes those after its end.
+    ///
+    /// # Errors
+    /// The part has other bytes here, which is [`InvalidData`](io::ErrorKind::InvalidData), or it cannot be read or written.
+    pub(crate) fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let part = self.file.fill_buf()?;
+            if part.is_empty() {
+                return self.file.get_mut().write_all(bytes);
+            }
+            let len = part.len().min(bytes.len());
+            if part[..len] != bytes[..len] {
+                let equal = part.iter().zip(bytes).take_while(|(part, made)| part == made).count();
+                let [made, found] = [bytes, part].map(|text| quote(&text[equal..].to_str_lossy()));
+                let at = self.equal + equal as u64;
+                return Err(self.is_of_another_run(&format!("expected {made} at {at}, found {found}")));
+            }
+            self.file.consume(len);
+            self.equal += len as u64;
+            bytes = &bytes[len..];
+        }
+        Ok(())
     }
 
-    /// Removes what is after the first `len` bytes, and returns the file, which is written from there.
-    pub(crate) fn writer(&self, len: u64) -> Result<File, Stop> {
-        let writer = || {
-            let mut file = self.file.try_clone()?;
-            file.set_len(len)?;
-            file.seek(SeekFrom::Start(len))?;
-            Ok(file)
-        };
-        writer().map_err(|error| cannot_write(&self.part, &error))
+    fn is_of_another_run(&self, problem: &str) -> io::Error {
+        let hint = "--resume needs the input and the options of the first run";
+        io::Error::new(io::ErrorKind::InvalidData, format!("{} is of another run: {problem}; {hint}", self.name()))
     }
 
     /// Moves the file to its place.
-    pub(crate) fn finish(&self) -> Result<(), Stop> {
+    pub(crate) fn finish(mut self) -> Result<(), Stop> {
+        let has_more = self.file.fill_buf().map(|rest| !rest.is_empty());
+        if has_more.map_err(|error| cannot_write(&self.part, &error))? {
+            let problem = format!("expected its end at {}, found more", self.equal);
+            return Err(Stop::Error(self.is_of_another_run(&problem).to_string()));
+        }
         // After a crash of the system, the file is also whole.
-        self.file.sync_all().map_err(|error| cannot_write(&self.part, &error))?;
+        self.file.get_ref().sync_all().map_err(|error| cannot_write(&self.part, &error))?;
         match move_to_free_name(&self.part, &self.path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(is_taken(&self.path)),
             moved => moved.map_err(|error| cannot_write(&self.path, &error)),
@@ -99,7 +122,7 @@ impl PartFile {
 /// A run that wrote nothing leaves no part.
 impl Drop for PartFile {
     fn drop(&mut self) {
-        if self.file.metadata().is_ok_and(|metadata| metadata.len() == 0) && !self.is_moved() {
+        if self.file.get_ref().metadata().is_ok_and(|metadata| metadata.len() == 0) && !self.is_moved() {
             let _ = fs::remove_file(&self.part);
         }
     }
@@ -159,8 +182,6 @@ fn cannot_write(path: &Path, error: &io::Error) -> Stop {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
-
     use super::*;
 
     #[test]
@@ -191,15 +212,14 @@ mod tests {
         let barrier = std::sync::Barrier::new(2);
         for round in 0..200 {
             let path = folder.path().join(round.to_string());
-            let first = PartFile::open(&path, false, None).ok().unwrap();
+            let mut first = PartFile::open(&path, false, None).ok().unwrap();
             // Every second run has no line.
-            first.writer(0).ok().unwrap().write_all(&b"line\n"[..round % 2 * 5]).unwrap();
+            first.write_all(&b"line\n"[..round % 2 * 5]).unwrap();
             std::thread::scope(|scope| {
                 scope.spawn(|| {
                     barrier.wait();
                     std::thread::sleep(std::time::Duration::from_micros(round as u64 % 20 * 10));
                     assert!(first.finish().is_ok());
-                    drop(first);
                 });
                 barrier.wait();
                 loop {

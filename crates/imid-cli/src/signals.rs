@@ -45,10 +45,10 @@ fn end(signal: i32) {
     let tagged = written.as_ref().and_then(|written| written.tagged);
     let place = match (written.as_deref(), tagged) {
         (None, _) => " during a write; the last line can be incomplete".into(),
-        (Some(Written { file: Some((_, name)), .. }), Some(Tagged { line, id })) => {
-            format!(" after line {line}; the last ID in {name} is {id}, and --resume continues after it")
+        (Some(Written { file, .. }), Some(Tagged { line, id })) => {
+            let part = file.as_ref().map(|part| format!(" in {}; --resume continues it", part.name()));
+            format!(" after line {line}; the last ID is {id}{}", part.unwrap_or_default())
         }
-        (Some(_), Some(Tagged { line, id })) => format!(" after line {line}; the last ID is {id}"),
         (Some(_), None) => String::new(),
     };
     let message = format!("ended by {name}{place}");

@@ -1,7 +1,6 @@
 //! Standard output, or a file instead of it, with a large buffer. Only whole lines are written, so that a signal ends the output at the end of a
 //! line.
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
@@ -9,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use bstr::ByteSlice;
 use imid_inspect::Id;
+
+use crate::output_file::PartFile;
 
 /// Number of bytes of output that are buffered before they are written.
 const CAPACITY: usize = 1 << 16;
@@ -32,8 +33,8 @@ pub(crate) struct Tagged {
 pub(crate) struct Written {
     /// The last line that was given an ID.
     pub(crate) tagged: Option<Tagged>,
-    /// The file that is written instead of standard output, and its name.
-    pub(crate) file: Option<(File, String)>,
+    /// The file that is written instead of standard output.
+    pub(crate) file: Option<PartFile>,
 }
 
 /// Locked while a system call writes.
@@ -74,7 +75,7 @@ fn send(bytes: &[u8], tagged: Option<Tagged>) -> io::Result<()> {
         return Ok(());
     }
     let mut written = written();
-    if let Some((file, _)) = &mut written.file {
+    if let Some(file) = &mut written.file {
         file.write_all(bytes)?;
     } else {
         let mut stdout = io::stdout().lock();
@@ -90,14 +91,19 @@ fn written() -> MutexGuard<'static, Written> {
 }
 
 /// Writes to a file instead of standard output.
-pub(crate) fn set_file(file: File, name: String) {
-    written().file = Some((file, name));
+pub(crate) fn set_file(file: PartFile) {
+    written().file = Some(file);
+}
+
+/// Returns the file, which is not written any more.
+pub(crate) fn take_file() -> Option<PartFile> {
+    written().file.take()
 }
 
 /// Returns the message for output that cannot be written.
 pub(crate) fn cannot_write(error: &io::Error) -> String {
     let written = written();
-    let name = written.file.as_ref().map_or("standard output", |(_, name)| name);
+    let name = written.file.as_ref().map_or_else(|| "standard output".into(), PartFile::name);
     format!("cannot write to {name}: {error}")
 }
 

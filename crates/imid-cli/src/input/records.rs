@@ -97,21 +97,6 @@ impl Records {
     pub(crate) fn feed(
         &mut self,
         piece: &[u8],
-        each: impl FnMut(Record<'_>) -> Result<(), Stop>,
-    ) -> Result<Vec<u8>, Stop> {
-        let rest = self.feed_cut(piece, each)?;
-        if piece.is_empty() && self.place == Place::Quoted {
-            let hint = "is the input cut off, or is a quote missing?";
-            return Err(self.error(&format!("expected its closing quote, found the end of the input; {hint}")));
-        }
-        Ok(rest)
-    }
-
-    /// Passes records as [`feed`](Self::feed) does, of an input that can end in quotes. Returns the bytes after the last
-    /// whole record.
-    pub(crate) fn feed_cut(
-        &mut self,
-        piece: &[u8],
         mut each: impl FnMut(Record<'_>) -> Result<(), Stop>,
     ) -> Result<Vec<u8>, Stop> {
         self.raw.try_reserve(piece.len()).map_err(|_| Stop::out_of_memory())?;
@@ -128,6 +113,10 @@ impl Records {
             self.fields.end();
             self.place = Place::Record;
             self.end_record(&mut each)?;
+        }
+        if piece.is_empty() && self.place == Place::Quoted {
+            let hint = "is the input cut off, or is a quote missing?";
+            return Err(self.error(&format!("expected its closing quote, found the end of the input; {hint}")));
         }
         if piece.is_empty() {
             return Ok(self.raw[self.start..].to_vec());

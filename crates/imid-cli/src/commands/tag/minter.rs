@@ -24,10 +24,19 @@ pub(super) enum Minter {
 impl Minter {
     /// `after` is the last ID of the previous run.
     pub(super) fn new(args: &Args, after: Option<Id>) -> Result<Self, Stop> {
-        Ok(match replay(args, after)? {
-            Some(replay) => Self::Messages { dialect: args.dialect, replay },
-            None => Self::Clock(ClockMinter::new(args.dialect, after)?),
-        })
+        if args.time.name.is_none() {
+            return Ok(Self::Clock(ClockMinter::new(args.dialect, after)?));
+        }
+        let mut builder = Generator::builder();
+        if let Some(seed) = args.seed {
+            builder = builder.seed(seed);
+        }
+        let mut replay =
+            Replay::new(builder, args.max_shift.map(millis)).map_err(|error| Stop::Error(error.to_string()))?;
+        if let Some(after) = after {
+            replay.continue_after(after.sort_key()).map_err(|error| Stop::Error(error.to_string()))?;
+        }
+        Ok(Self::Messages { dialect: args.dialect, replay })
     }
 
     /// Mints the ID of the message of a line.
@@ -63,23 +72,6 @@ impl Minter {
         };
         report.print(format_args!("tagged {}{times}; {moved}", counted(tagged, "line")));
     }
-}
-
-/// Returns what mints the IDs of a run with the times of the messages, or `None` without a time field.
-pub(super) fn replay(args: &Args, after: Option<Id>) -> Result<Option<Replay>, Stop> {
-    if args.time.name.is_none() {
-        return Ok(None);
-    }
-    let mut builder = Generator::builder();
-    if let Some(seed) = args.seed {
-        builder = builder.seed(seed);
-    }
-    let mut replay =
-        Replay::new(builder, args.max_shift.map(millis)).map_err(|error| Stop::Error(error.to_string()))?;
-    if let Some(after) = after {
-        replay.continue_after(after.sort_key()).map_err(|error| Stop::Error(error.to_string()))?;
-    }
-    Ok(Some(replay))
 }
 
 fn millis(duration: Duration) -> u64 {

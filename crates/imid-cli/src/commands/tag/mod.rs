@@ -6,7 +6,6 @@ mod minter;
 mod plan;
 mod records;
 mod replay;
-mod resume;
 mod tagger;
 mod template;
 
@@ -20,7 +19,6 @@ use self::columns::{Addition, Column};
 use self::minter::Minter;
 use self::plan::Plan;
 use self::records::Table;
-use self::resume::PreviousOutput;
 use self::tagger::Tagger;
 use self::template::Template;
 use super::whole_number;
@@ -29,7 +27,7 @@ use crate::clock_minter::AfterArg;
 use crate::form::form;
 use crate::input::{self, KindArg, Opened};
 use crate::output_file::PartFile;
-use crate::report::{KeepGoing, Report, Stop, quote, quote_path};
+use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::scheme::minting_dialect;
 use crate::stdout;
 use crate::time::{TimeField, note_rounded, parse_duration};
@@ -52,11 +50,8 @@ use crate::time::{TimeField, note_rounded, parse_duration};
 /// A bad line ends the run after all lines before it are written. With --keep-going, bad lines are skipped.
 ///
 /// With --output, the tool writes FILE.part, and renames it to FILE when it is complete. A run that ends early, for example
-/// because of a signal, leaves FILE.part. The same command with --resume continues it: it removes an incomplete last line,
-/// skips the input lines that FILE.part already has, and makes all IDs greater than its last one. With the same --seed,
-/// both runs together write what one run would have written. --resume regenerates the last line of FILE.part and compares
-/// it, so it refuses other input and most other options. Without --seed or --time-field, it compares only the session and
-/// the time of the ID.
+/// because of a signal, leaves FILE.part. The same command with --resume continues it. It tags the input from its start, and
+/// with the same --seed the lines of FILE.part are the same again: it compares all of them and writes the ones after them.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -105,7 +100,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Continue a run that ended early and left FILE.part
-    #[arg(long, requires = "output", conflicts_with = "keep_going")]
+    #[arg(long, requires_all = ["output", "seed"])]
     resume: bool,
     /// Seed to repeat a run with --time-field: the same lines and seed give the same IDs
     #[arg(long, value_name = "N", requires = "time_field", value_parser = whole_number(0..=u64::MAX), allow_negative_numbers = true)]
@@ -126,38 +121,26 @@ impl Args {
             Opened::Records(_, delimiter) => Addition::record(&columns, delimiter),
             Opened::Lines(_) => Addition::json(&columns),
         };
-        let target = self.output.as_ref().map(|path| PartFile::open(path, self.resume, file)).transpose()?;
-        let written = self.written(target.as_ref(), &opened)?;
-        let minter = Minter::new(self, written.last().or(self.after.id(self.dialect)?))?;
+        let minter = Minter::new(self, self.after.id(self.dialect)?)?;
+        if let Some(path) = &self.output {
+            stdout::set_file(PartFile::open(path, self.resume, file)?);
+        }
         let mut tagger =
             Tagger { plan, addition, minter, out, report, count: 0, first: None, last: None, output: Vec::new() };
         let ran = match opened {
-            Opened::Lines(input) => tagger.tag_lines(input, written),
-            Opened::Records(input, delimiter) => {
-                tagger.tag_records(input, Table { delimiter, columns: &columns, written, count: 0 })
-            }
+            Opened::Lines(input) => tagger.tag_lines(input),
+            Opened::Records(input, delimiter) => tagger.tag_records(input, Table { delimiter, columns: &columns }),
         };
+        let target = stdout::take_file();
         let Tagger { minter, report, count, first, last, .. } = tagger;
         // Also after an error, because the lines before it were written.
         minter.finish(report);
         note_rounded(report);
         ran?;
-        target.map_or(Ok(()), |target| target.finish())?;
+        target.map_or(Ok(()), PartFile::finish)?;
         let ids = first.zip(last).map(|(first, last)| [first, last.id]);
         minter.summary(count, ids, &self.time.zone, report);
         Ok(())
-    }
-
-    /// Returns what the run that this one continues wrote. From here on, all output is written after it.
-    fn written(&self, target: Option<&PartFile>, opened: &Opened) -> Result<PreviousOutput, Stop> {
-        let Some(target) = target else { return Ok(PreviousOutput::default()) };
-        let delimiter = match opened {
-            Opened::Lines(_) => None,
-            Opened::Records(_, delimiter) => Some(*delimiter),
-        };
-        let written = PreviousOutput::read(target, delimiter, self)?;
-        stdout::set_file(target.writer(written.len)?, quote_path(target.part()));
-        Ok(written)
     }
 
     /// Checks that the name of the output does not promise another form. The output is not compressed.
@@ -173,7 +156,7 @@ impl Args {
         }
     }
 
-    /// Returns the fields that get the ID. The first one is read by --resume.
+    /// Returns the fields that get the ID.
     fn columns(&self) -> Result<Vec<Column<'_>>, Stop> {
         let (fields, forms) = (&self.id_field, &self.id_form);
         if fields.len() != forms.len() {

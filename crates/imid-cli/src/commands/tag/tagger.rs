@@ -72,8 +72,11 @@ impl Tagger<'_> {
 
 /// Returns the error for lines that cannot be written, with the last line before them. A part of them can be written.
 fn cannot_write(error: io::Error, last: Option<Tagged>) -> Stop {
-    if error.kind() == io::ErrorKind::BrokenPipe {
-        return Stop::Output(error);
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => return Stop::Output(error),
+        // The part of an earlier run.
+        io::ErrorKind::InvalidData => return Stop::Error(error.to_string()),
+        _ => {}
     }
     let problem = stdout::cannot_write(&error);
     Stop::Error(match last {
