@@ -25,8 +25,7 @@ use crate::time::{TIME_FORMS, TimeRange, ZoneArg};
 ///
 /// Memory use does not grow with the input.
 ///
-/// The intervals are those of --time-zone (UTC without it); a week begins on Monday. The first and the last interval are
-/// marked if the IDs begin or end inside them.
+/// The intervals are those of --time-zone (UTC without it); a week begins on Monday.
 #[derive(clap::Args)]
 #[command(after_help = format!("\
 Examples:
@@ -49,8 +48,7 @@ JSON members:
   types[].type, types[].type_name, types[].ids: the type and its number of IDs
   interval: second, minute, hour, day, week, month or year
   rates: objects, one for each interval
-  rates[].time, rates[].ids, rates[].ids_per_second: the start, the IDs and the rate
-  rates[].partial: whether the IDs begin or end inside the interval"))]
+  rates[].time, rates[].ids: the start and the IDs"))]
 pub(crate) struct Args {
     #[command(flatten)]
     ids: StoredIds,
@@ -68,7 +66,9 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         let times = self.times.times(&self.zone)?;
-        let mut stats = Stats { types: BTreeMap::new(), rates: Rates::default(), counted: 0, times };
+        // A person reads one screen.
+        let rates = Rates::new(self.per, if self.json.json { 1_000 } else { 60 }, self.zone.zone());
+        let mut stats = Stats { types: BTreeMap::new(), rates, counted: 0, times };
         let (counts, _) = self.ids.visit(&mut stats, report)?;
         let mut summary = Summary { args: self, counts, stats };
         if self.json.json { summary.write_json(out) } else { summary.write(out) }

@@ -6,7 +6,7 @@ use imid::dialect::Dialect;
 use imid_inspect::{Scheme, named_type};
 use serde_json::json;
 
-use super::rates::{Column, Columns, Interval, ratio};
+use super::rates::{Interval, ratio};
 use super::{Args, Stats};
 use crate::commands::stored::Counts;
 use crate::report::Stop;
@@ -23,10 +23,6 @@ pub(super) struct Summary<'a> {
 /// The width of a line with a bar, and of what is before the time.
 const WIDTH: usize = 74;
 const INDENT: usize = 14;
-
-/// The most intervals for people and in JSON.
-const MOST_LINES: usize = 60;
-const MOST_INTERVALS: usize = 1_000;
 
 impl Summary<'_> {
     /// Writes the result for people.
@@ -77,26 +73,17 @@ impl Summary<'_> {
         reason = "a bar has at most some dozens of characters"
     )]
     fn write_rates(&mut self, out: &mut Out) -> Result<(), Stop> {
-        let rates = self.columns(MOST_LINES);
-        let Some(peak) = rates.peak() else { return Ok(()) };
-        writeln!(out, "\nIDs per {}", rates.interval)?;
-        for column in &rates.columns {
-            let start = self.start(column.start_ms, rates.interval);
+        let (columns, interval) = (self.stats.rates.columns(), self.stats.rates.interval());
+        // The first one of those with the most IDs.
+        let Some((busiest, most)) = columns.iter().rev().max_by_key(|(_, ids)| *ids) else { return Ok(()) };
+        writeln!(out, "\nIDs per {interval}")?;
+        for (start, ids) in &columns {
+            let start = self.start(*start, interval);
             let width = WIDTH - INDENT - start.len() - 2;
-            let length = (ratio(column.ids, peak.ids) * width as f64).ceil().min(width as f64) as usize;
-            let bar = if column.is_partial { ":" } else { "#" }.repeat(length);
-            writeln!(out, "{}", format!("{:>12}  {start}  {bar}", column.ids).trim_end())?;
+            let length = (ratio(*ids, *most) * width as f64).ceil().min(width as f64) as usize;
+            writeln!(out, "{}", format!("{ids:>12}  {start}  {}", "#".repeat(length)).trim_end())?;
         }
-        if rates.columns.iter().any(|column| column.is_partial) {
-            writeln!(out, "{:INDENT$}: means that the IDs begin or end inside it", "")?;
-        }
-        let time = self.start(peak.start_ms, rates.interval);
-        Ok(writeln!(out, "{:INDENT$}most: {} in the {} from {time}", "", peak.ids, rates.interval)?)
-    }
-
-    /// Returns the columns of `--per`, or at most this many.
-    fn columns(&mut self, most: usize) -> Columns {
-        self.stats.rates.columns(self.args.per, most, &self.args.zone.zone())
+        Ok(writeln!(out, "{:INDENT$}most: {most} in the {interval} from {}", "", self.start(*busiest, interval))?)
     }
 
     /// Returns the start of an interval in the time zone, as exactly as the interval needs.
@@ -113,22 +100,19 @@ impl Summary<'_> {
     /// Writes the result as one line of JSON.
     pub(super) fn write_json(&mut self, out: &mut Out) -> Result<(), Stop> {
         let dialect = self.dialect();
-        let rates = self.columns(MOST_INTERVALS);
+        let (columns, interval) = (self.stats.rates.columns(), self.stats.rates.interval());
         let (types, range) = (&self.stats.types, self.stats.rates.range);
         let of_type =
             |(code, ids): (&u8, &u64)| json!({ "type": code, "type_name": dialect.type_name(*code), "ids": ids });
-        let rate = |column: &Column| {
-            let (time, per_second) = (rfc3339(column.start_ms), column.ids_per_second());
-            json!({ "time": time, "ids": column.ids, "ids_per_second": per_second, "partial": column.is_partial })
-        };
+        let rate = |(start, ids): &(u64, u64)| json!({ "time": rfc3339(*start), "ids": ids });
         let Counts { lines, valid, invalid, blank } = self.counts;
         let object = json!({
             "lines": lines, "valid": valid, "invalid": invalid, "blank": blank,
             "first_time": range.map(|(first, _)| rfc3339(first)),
             "last_time": range.map(|(_, last)| rfc3339(last)),
             "types": types.iter().map(of_type).collect::<Vec<_>>(),
-            "interval": rates.interval.to_string(),
-            "rates": rates.columns.iter().map(rate).collect::<Vec<_>>(),
+            "interval": interval.to_string(),
+            "rates": columns.iter().map(rate).collect::<Vec<_>>(),
         });
         json::write_line(out, &object)
     }
