@@ -1,58 +1,26 @@
-//! `imid man`: prints the manual page of the tool or of a command.
+//! `imid man`: writes the manual pages.
 
-use std::io::{self, Write};
+use std::path::PathBuf;
 
-use clap::{Command, CommandFactory};
-use clap_mangen::Man;
+use clap::CommandFactory;
 
-use crate::report::{Stop, expected_one_of, quote};
-use crate::{Cli, Out};
+use crate::Cli;
+use crate::report::{Stop, quote_path};
 
-/// Print the manual page of the tool or of a command
+/// Write the manual pages of the tool and of each command into a folder
 #[derive(clap::Args)]
 #[command(after_help = "\
-Examples:
-  imid man | man -l -
-  imid man tag | man -l -
-  imid man lane list > imid-lane-list.1")]
+Example:
+  imid man ~/.local/share/man/man1")]
 pub(crate) struct Args {
-    /// Command, such as tag or lane list
-    #[arg(value_name = "COMMAND")]
-    command: Vec<String>,
+    /// Folder, which must exist
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
 }
 
 impl Args {
-    pub(crate) fn run(&self, out: &mut Out) -> Result<(), Stop> {
-        let mut tool = Cli::command().disable_help_subcommand(true);
-        tool.build();
-        let mut command = &tool;
-        for name in &self.command {
-            command = command.find_subcommand(name).ok_or_else(|| no_command(command, name))?;
-        }
-        Ok(out.write_all(&page(command)?)?)
+    pub(crate) fn run(&self) -> Result<(), Stop> {
+        clap_mangen::generate_to(Cli::command(), &self.folder)
+            .map_err(|error| Stop::Error(format!("cannot write to {}: {error}", quote_path(&self.folder))))
     }
-}
-
-/// The error for a name that is not a command inside of `parent`.
-fn no_command(parent: &Command, name: &str) -> Stop {
-    let names: Vec<_> = parent.get_subcommands().map(Command::get_name).collect();
-    let problem = if names.is_empty() {
-        format!("expected no command after {}, found {}", parent.get_name(), quote(name))
-    } else {
-        expected_one_of(&names, Some(name))
-    };
-    Stop::Usage(format!("[COMMAND]: {problem}"))
-}
-
-fn page(command: &Command) -> io::Result<Vec<u8>> {
-    let (mut page, mut command) = (Vec::new(), command.clone());
-    let title = command.get_bin_name().unwrap_or(command.get_name()).replace(' ', "-");
-    // The synopsis of `clap_mangen` has no values of options.
-    let usage = command.render_usage().to_string();
-    let usage = usage.trim_start_matches("Usage: ").to_owned();
-    Man::new(command.override_usage(usage))
-        .title(title)
-        .source(concat!("imid ", env!("CARGO_PKG_VERSION")))
-        .render(&mut page)?;
-    Ok(page)
 }

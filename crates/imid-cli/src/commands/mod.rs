@@ -53,7 +53,7 @@ impl Command {
             Self::Risk(args) => args.run(out),
             Self::Lane(args) => args.run(out, report),
             Self::Completions(args) => args.run(out),
-            Self::Man(args) => args.run(out),
+            Self::Man(args) => args.run(),
         }
     }
 }

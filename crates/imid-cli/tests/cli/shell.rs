@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use crate::{commands, imid, skip};
+use crate::{commands, imid, imid_args, skip};
 
 #[test]
 fn completions_know_each_command_in_each_shell() {
@@ -15,10 +15,7 @@ fn completions_know_each_command_in_each_shell() {
         }
         assert!(script.contains("session-field"), "{shell}");
     }
-    assert_eq!(
-        imid("completions powershell", "").error(2),
-        "<SHELL>: expected one of bash, zsh, fish, found \"powershell\""
-    );
+    assert!(imid("completions tcsh", "").error(2).starts_with("<SHELL>: expected one of bash, "));
 }
 
 /// Returns the completions that bash offers for the words of a command line.
@@ -43,39 +40,39 @@ fn bash_completes_commands_and_options() {
     assert_eq!(complete(&["imid", "tag", "--session-f"]).unwrap().trim(), "--session-field");
     assert!(complete(&["imid", "check", "--dialect", "rong"]).unwrap().contains("rongcloud"));
     // The folder of the tests has `src`.
-    for (words, expected) in [
-        (["imid", "check", "--id-field", "sr"], "sr"),
-        (["imid", "new", "--type", "sr"], "sr"),
-        (["imid", "tag", "--output", "sr"], "src"),
-    ] {
-        assert_eq!(complete(&words).unwrap().trim(), expected, "{words:?}");
-    }
+    assert_eq!(complete(&["imid", "tag", "--output", "sr"]).unwrap().trim(), "src");
+}
+
+/// Writes the manual pages, and returns the name and the text of each one.
+fn pages() -> (tempfile::TempDir, Vec<(String, String)>) {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(imid_args(&["man", folder.path().to_str().unwrap()], "").ok(), "");
+    let names = commands().into_iter().map(|command| format!("imid-{}", command.replace(' ', "-")));
+    let read = |name: String| {
+        let page = std::fs::read_to_string(folder.path().join(format!("{name}.1"))).unwrap();
+        (name, page)
+    };
+    let pages = names.chain(["imid".to_owned()]).map(read).collect();
+    (folder, pages)
 }
 
 #[test]
 fn each_command_has_a_man_page() {
-    let tool = imid("man", "").ok();
-    let synopsis = imid("man tag", "").ok();
-    let synopsis = synopsis.lines().find(|line| line.starts_with(r"\fBimid tag")).unwrap();
-    assert_eq!(synopsis, r"\fBimid tag\fR [OPTIONS] \-\-session\-field <FIELD> [FILE]");
-    assert!(tool.contains(".TH imid 1") && tool.contains("imid\\-tag(1)"), "{tool}");
-    for command in commands() {
-        let (page, name) = (imid(&format!("man {command}"), "").ok(), command.replace(' ', "-"));
-        assert!(page.contains(&format!(".TH imid-{name} 1")), "{page}");
-        assert!(command.contains(' ') || page.contains("Examples:"), "{command}");
+    let (folder, pages) = pages();
+    for (name, page) in &pages {
+        assert!(page.contains(&format!(".TH {name} 1")), "{page}");
+        assert!(name == "imid" || name.starts_with("imid-lane-") || page.contains("Example"), "{name}");
     }
-    assert!(imid("man no", "").error(2).starts_with("[COMMAND]: expected one of new, "));
-    let error = imid("man lane no", "").error(2);
-    assert_eq!(error, "[COMMAND]: expected one of list, release, recover, create, resize, doctor, found \"no\"");
-    assert_eq!(imid("man tag no", "").error(2), "[COMMAND]: expected no command after tag, found \"no\"");
+    assert!(pages.iter().any(|(name, page)| name == "imid" && page.contains("imid\\-tag(1)")));
+    let missing = folder.path().join("no");
+    assert!(imid_args(&["man", missing.to_str().unwrap()], "").error(1).starts_with("cannot write to "));
 }
 
 #[test]
 fn a_man_page_has_no_error_of_its_formatter() {
-    let folder = tempfile::tempdir().unwrap();
-    for command in commands().into_iter().chain([String::new()]) {
-        let path = folder.path().join("page.1");
-        std::fs::write(&path, imid(&format!("man {command}"), "").ok()).unwrap();
+    let (folder, pages) = pages();
+    for (name, _) in pages {
+        let path = folder.path().join(format!("{name}.1"));
         let ran = match Command::new("groff").args(["-man", "-ww", "-Tutf8", "-P-cbou"]).arg(&path).output() {
             Ok(ran) => ran,
             Err(error) => return skip("a_man_page_has_no_error_of_its_formatter", format_args!("groff: {error}")),
