@@ -75,11 +75,6 @@ impl Row {
     pub fn per_year(&self) -> f64 {
         self.equal_ids * YEAR_S
     }
-
-    /// Returns the probability of at least one pair in a year. Pairs are independent.
-    pub fn probability_in_a_year(&self) -> f64 {
-        -(-self.per_year()).exp_m1()
-    }
 }
 
 #[cfg(test)]
@@ -98,14 +93,5 @@ mod tests {
         }
         let can_repeat = |hosts| rows(hosts, 200.0).iter().filter(|row| row.one_a_year_at.is_some()).count();
         assert_eq!([can_repeat(1), can_repeat(4)], [1, 3]);
-    }
-
-    #[test]
-    fn a_probability_is_at_most_one() {
-        let row = rows(4, 200.0)[0];
-        for (per_year, expected) in [(1e-9, 1e-9), (1.0, 0.632_120_558), (1e9, 1.0)] {
-            let found = Row { equal_ids: per_year / YEAR_S, ..row }.probability_in_a_year();
-            assert!((found / expected - 1.0).abs() < 1e-6, "{found}");
-        }
     }
 }

@@ -7,7 +7,6 @@ use imid_inspect::risk::{Forecast, Sessions};
 
 use super::whole_number;
 use crate::Out;
-use crate::json::JsonArg;
 use crate::number::float;
 use crate::report::{Stop, quote};
 
@@ -20,22 +19,7 @@ use crate::report::{Stop, quote};
 #[command(after_help = "\
 Examples:
   imid risk --hosts 8 --rate 10
-  imid risk --hosts 8 --rate 100000 --rooms 1e6 --zipf 1.0 --busiest 100
-
-JSON members:
-  hosts: number of hosts
-  rate: messages per second
-  sessions, busiest_rate: number of sessions, and messages per second of the busiest one
-  modes: objects, one for each way to deploy
-  modes[].mode: any, name, shard, lock, lease or uuidv7
-  modes[].is_unique: no ID repeats while the condition holds
-  modes[].condition: the condition; null if IDs can repeat
-  modes[].equal_ids_per_year: expected pairs of equal IDs
-  modes[].probability_in_a_year: of at least one pair
-  modes[].one_a_year_at: messages per second at which one pair per year is expected; null if no pair is possible
-  recommended: the mode to use
-  lane_bits, lanes, ids_per_ms: for leases; each host mints ids_per_ms per millisecond and stripe
-  stripes: number of stripes that each host needs")]
+  imid risk --hosts 8 --rate 100000 --rooms 1e6 --zipf 1.0 --busiest 100")]
 pub(crate) struct Args {
     /// Number of hosts, or of processes, that mint
     #[arg(long, value_name = "N", value_parser = whole_number(1..=4_096_u32), allow_negative_numbers = true)]
@@ -52,17 +36,13 @@ pub(crate) struct Args {
     /// Messages per second of the busiest sessions, such as 100 or 100,80,50; no other session has more
     #[arg(long, value_name = "RATE", value_parser = rate, value_delimiter = ',', allow_negative_numbers = true)]
     busiest: Vec<f64>,
-    #[command(flatten)]
-    json: JsonArg,
 }
 
 impl Args {
     pub(crate) fn run(&self, out: &mut Out) -> Result<(), Stop> {
         let sessions = Sessions::new(self.rooms, self.zipf, &self.busiest, self.rate)
             .map_err(|problem| Stop::Usage(format!("--busiest: {problem}")))?;
-        let forecast = Forecast::new(self.hosts, sessions);
-        let write = if self.json.json { report::write_json } else { report::write };
-        write(&forecast, self.rooms, out)
+        report::write(&Forecast::new(self.hosts, sessions), self.rooms, out)
     }
 }
 

@@ -1,13 +1,12 @@
-//! The result of `risk`, as a table and as JSON.
+//! The result of `risk`.
 
 use std::io::Write;
 
-use imid_inspect::risk::{Forecast, Row};
-use serde_json::json;
+use imid_inspect::risk::Forecast;
 
 use super::words::{exact, how_often, number};
+use crate::Out;
 use crate::report::Stop;
-use crate::{Out, json};
 
 /// The width of the names of the modes.
 const NAMES: usize = 18;
@@ -60,31 +59,4 @@ fn write_advice(forecast: &Forecast, out: &mut Out) -> Result<(), Stop> {
         writeln!(out, "Use {} stripes, so that each is at most half full.", exact(forecast.stripes()))?;
     }
     Ok(())
-}
-
-/// Writes one JSON object.
-pub(super) fn write_json(forecast: &Forecast, count: f64, out: &mut Out) -> Result<(), Stop> {
-    let mode = |row: &Row| {
-        json!({
-            "mode": row.name,
-            "is_unique": row.condition.is_some(),
-            "condition": row.condition,
-            "equal_ids_per_year": row.per_year(),
-            "probability_in_a_year": row.probability_in_a_year(),
-            "one_a_year_at": row.one_a_year_at,
-        })
-    };
-    let object = json!({
-        "hosts": forecast.hosts,
-        "rate": forecast.sessions.rate,
-        "sessions": count,
-        "busiest_rate": forecast.sessions.busiest,
-        "modes": forecast.rows.iter().map(mode).collect::<Vec<_>>(),
-        "recommended": forecast.recommended(),
-        "lane_bits": forecast.lane_bits(),
-        "lanes": 1_u32 << forecast.lane_bits(),
-        "ids_per_ms": forecast.ids_per_ms(),
-        "stripes": forecast.stripes(),
-    });
-    json::write_line(out, &object)
 }
