@@ -17,7 +17,7 @@ use crate::json::JsonArg;
 use crate::output::Writer;
 use crate::report::{Stop, quote};
 use crate::scheme::SchemeArg;
-use crate::time::{Day, TIME_FORMS, TimeRange, ZoneArg};
+use crate::time::{TIME_FORMS, TimeArg, TimeRange, ZoneArg};
 
 /// Print the first and last ID of a time range, to scan a store by time
 ///
@@ -34,8 +34,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     times: TimeRange,
     /// The day of --time-zone, instead of --from and --to: a date, today or yesterday
-    #[arg(long, value_name = "DATE", value_parser = Day::parse, conflicts_with_all = ["from", "to", "prefix"])]
-    day: Option<Day>,
+    #[arg(long, value_name = "DATE", value_parser = TimeArg::parse_day, conflicts_with_all = ["from", "to", "prefix"])]
+    day: Option<TimeArg>,
     /// The beginning of an ID, instead of times: the range contains all IDs that begin with it
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["from", "to"])]
     prefix: Option<String>,
@@ -134,7 +134,7 @@ impl Args {
 
     fn times(&self) -> Result<Range<u64>, Stop> {
         match &self.day {
-            Some(day) => day.times(&self.zone).map_err(|problem| Stop::Usage(format!("--day: {problem}"))),
+            Some(day) => day.times_of_day(&self.zone).map_err(|problem| Stop::Usage(format!("--day: {problem}"))),
             None => self.times.times(&self.zone),
         }
     }

@@ -10,11 +10,11 @@ use imid::MessageId;
 use imid_inspect::Id;
 use imid_inspect::time::{date, rfc3339};
 use imid_inspect::typed_time::{self, SECONDS_OF_OUR_TIME, TypedTime};
-use jiff::civil::{Date, DateTime};
+use jiff::civil::Date;
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 
-use super::ZoneArg;
-use super::date_time::{DateAndTime, in_zone, is_date, past_the_end, unix_ms};
+use super::date_time::{in_zone, past_the_end, unix_ms};
+use super::{ZoneArg, timestamp};
 use crate::number::Number;
 use crate::report::{Report, Stop, quote};
 
@@ -84,12 +84,15 @@ impl TimeField {
         if let Some(number) = unix_number(text) {
             return checked(self.number(text, &number)?);
         }
-        let forms = "Unix milliseconds or an RFC 3339 time such as 2024-11-19T17:37:45.755Z";
-        let time = DateAndTime::read(text, forms)?;
-        if !time.has_offset() && self.zone.given.is_none() {
-            return Err(without_zone(text));
-        }
-        let ms = time.unix_ms(&self.zone.zone(), text)?;
+        // A person types more forms than a program writes, such as `UTC+1`: it is the name of a zone, with either sign.
+        let is_zone = |pair: &[u8]| pair[0].is_ascii_alphabetic() && b"+-".contains(&pair[1]);
+        let is_written =
+            text.len() > "2024-11-19".len() && text.as_bytes()[4] == b'-' && !text.as_bytes().windows(2).any(is_zone);
+        let time = TimeArg::parse(text).ok().filter(|_| is_written).ok_or_else(|| {
+            let forms = "Unix milliseconds or a time from 1970 on such as 2024-11-19T17:37:45.755Z";
+            format!("expected {forms}, found {}", quote(text))
+        })?;
+        let ms = time.in_zone(&self.zone)?;
         if ms > MessageId::MAX.timestamp_ms() {
             return Err(past_the_end(text));
         }
@@ -157,45 +160,75 @@ fn without_zone(text: &str) -> String {
     format!("expected {expected}, found {}", quote(text))
 }
 
-/// A time that a person typed.
+/// A time that a person typed, and its text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum TimeArg {
-    UnixMs(u64),
-    Day(Day),
-    /// A time without an offset, and its text.
-    Local(DateTime, String),
-    /// A time of a day so many days before the present one, in milliseconds, and its text.
-    LocalBefore(i64, u64, String),
+pub(crate) struct TimeArg {
+    time: TypedTime,
+    text: String,
 }
 
 impl TimeArg {
+    /// Reads a time that a person types: see [`TIME_FORMS`].
+    fn parse(text: &str) -> Result<Self, String> {
+        Self::parse_at(text, *NOW)
+    }
+
+    fn parse_at(text: &str, now: Timestamp) -> Result<Self, String> {
+        Ok(Self { time: typed_time::parse(text, unix_ms(now, text)?)?, text: text.to_owned() })
+    }
+
+    /// Reads a date, `today` or `yesterday`.
+    pub(crate) fn parse_day(text: &str) -> Result<Self, String> {
+        let day = Self::parse(text).ok().filter(|arg| matches!(arg.time, TypedTime::Day(_) | TypedTime::DayBefore(_)));
+        day.ok_or_else(|| format!("expected a date such as 2025-11-20, today or yesterday, found {}", quote(text)))
+    }
+
     /// Returns the time in Unix milliseconds, with a local time in this zone. A date is its first millisecond.
     fn in_zone(&self, zone: &ZoneArg) -> Result<u64, String> {
-        match self {
-            Self::UnixMs(unix_ms) => Ok(*unix_ms),
-            Self::Day(day) => first_ms(day.date(zone), zone),
-            Self::Local(_, text) | Self::LocalBefore(_, _, text) if zone.given.is_none() => Err(without_zone(text)),
-            Self::Local(time, text) => before_the_end(unix_ms(in_zone(*time, &zone.zone(), text)?, text)?, text),
-            Self::LocalBefore(days, ms, text) => {
-                let time = Day::Before(*days)
-                    .date(zone)
-                    .at(0, 0, 0, 0)
-                    .checked_add(Span::new().milliseconds(ms.cast_signed()));
-                let time = time.map_err(|_| past_the_end(text))?;
-                before_the_end(unix_ms(in_zone(time, &zone.zone(), text)?, text)?, text)
+        let text = &self.text;
+        let (date, clock_ms) = match self.time {
+            TypedTime::At(unix_ms) => return before_the_end(unix_ms, text),
+            TypedTime::Day(_) | TypedTime::DayBefore(_) => return first_ms(self.date(zone), zone),
+            _ if zone.given.is_none() => return Err(without_zone(text)),
+            TypedTime::Clock(ms) => (self.date(zone), ms.rem_euclid(DAY_MS)),
+            TypedTime::ClockBefore(_, ms) => (self.date(zone), ms.cast_signed()),
+        };
+        let time = date.at(0, 0, 0, 0).checked_add(Span::new().milliseconds(clock_ms));
+        before_the_end(in_zone(time.map_err(|_| past_the_end(text))?, &zone.zone(), text)?, text)
+    }
+
+    /// Returns the date that the clocks of a zone show at this time.
+    fn date(&self, zone: &ZoneArg) -> Date {
+        let (from, days) = match self.time {
+            TypedTime::Day(days) => (EPOCH, days),
+            TypedTime::Clock(ms) => (EPOCH, ms.div_euclid(DAY_MS)),
+            TypedTime::DayBefore(days) | TypedTime::ClockBefore(days, _) => {
+                (NOW.to_zoned(zone.zone()).date(), -days.cast_signed())
             }
-        }
+            TypedTime::At(ms) => return timestamp(ms).to_zoned(zone.zone()).date(),
+        };
+        from.saturating_add(Span::new().days(days))
+    }
+
+    /// Returns the times of its day in a zone.
+    pub(crate) fn times_of_day(&self, zone: &ZoneArg) -> Result<Range<u64>, String> {
+        let day = self.date(zone);
+        let next = day.tomorrow().map_err(|_| past_the_end(&self.text))?;
+        let times = first_ms(day, zone)?..first_ms(next, zone)?;
+        if times.is_empty() { Err(format!("expected a day that {day} is not: its zone skips it")) } else { Ok(times) }
     }
 }
+
+const EPOCH: Date = Date::constant(1970, 1, 1);
 
 /// The arguments that choose IDs by their time.
 #[derive(clap::Args)]
 pub(crate) struct TimeRange {
     /// Use only IDs from this time on
-    #[arg(long, value_name = "TIME", value_parser = parse_time_arg, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = TimeArg::parse, allow_hyphen_values = true)]
     from: Option<TimeArg>,
     /// Use only IDs before this time
-    #[arg(long, value_name = "TIME", value_parser = parse_time_arg, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = TimeArg::parse, allow_hyphen_values = true)]
     to: Option<TimeArg>,
 }
 
@@ -209,9 +242,9 @@ impl TimeRange {
         let times = ms("--from", &self.from, 0)?..ms("--to", &self.to, u64::MAX)?;
         if times.is_empty() {
             let (from, to) = (zone.rfc3339(times.start), zone.rfc3339(times.end));
-            let hint = match (&self.from, &self.to) {
-                (Some(TimeArg::Day(Day::Date(_))), Some(TimeArg::Day(Day::Date(date)))) if from == to => {
-                    let next = date.tomorrow().unwrap_or(Date::MAX);
+            let hint = match &self.to {
+                Some(day @ TimeArg { time: TypedTime::Day(_), .. }) if from == to => {
+                    let next = day.date(zone).tomorrow().unwrap_or(Date::MAX);
                     format!("; a date is its first millisecond, so the day ends before --to {next}")
                 }
                 _ => String::new(),
@@ -229,7 +262,7 @@ pub(crate) struct AboveTime {
     ///
     /// After the backup was made, a process whose clock was ahead by more than --max-skew may have minted IDs that the
     /// register cannot show.
-    #[arg(long, value_name = "TIME", value_parser = parse_time_arg, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TIME", value_parser = TimeArg::parse, allow_hyphen_values = true)]
     above: Option<TimeArg>,
 }
 
@@ -241,7 +274,7 @@ impl AboveTime {
     }
 }
 
-/// The forms of [`parse_time_arg`], for the help of a command.
+/// The forms of [`TimeArg`], for the help of a command.
 pub(crate) const TIME_FORMS: &str = "\
 Times:
   2025-11-20, today, yesterday   a date: its first millisecond in --time-zone
@@ -256,15 +289,6 @@ const DAY_MS: i64 = 86_400_000;
 
 /// All arguments of a run have the same present time, so that the range from `-1h` to `now` is an hour long.
 static NOW: LazyLock<Timestamp> = LazyLock::new(Timestamp::now);
-
-/// Reads a time that a person types: RFC 3339, a date, Unix milliseconds, Unix seconds with an `s`, `now`, or a signed
-/// duration from now such as `-1h`.
-fn parse_time_arg(text: &str) -> Result<TimeArg, String> {
-    match parse_time_at(text, *NOW)? {
-        TimeArg::UnixMs(unix_ms) => before_the_end(unix_ms, text).map(TimeArg::UnixMs),
-        time => Ok(time),
-    }
-}
 
 /// Returns the first millisecond of a date. Where clocks go forward at midnight, the day begins later.
 fn first_ms(date: Date, zone: &ZoneArg) -> Result<u64, String> {
@@ -285,61 +309,6 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let duration = span.and_then(|span| span.to_duration(SpanRelativeTo::days_are_24_hours()).ok());
     let duration = duration.and_then(|duration: SignedDuration| duration.try_into().ok());
     duration.ok_or_else(|| format!("expected a duration such as 10s, 500ms or 1m30s, found {}", quote(text)))
-}
-
-fn parse_time_at(text: &str, now: Timestamp) -> Result<TimeArg, String> {
-    Ok(match typed_time::parse(text, unix_ms(now, text)?)? {
-        TypedTime::At(ms) => TimeArg::UnixMs(ms),
-        TypedTime::Day(days) => TimeArg::Day(Day::Date(date_of(days, text)?)),
-        TypedTime::DayBefore(days) => TimeArg::Day(Day::Before(days.cast_signed())),
-        TypedTime::Clock(ms) => {
-            let time = date_of(ms.div_euclid(DAY_MS), text)?
-                .at(0, 0, 0, 0)
-                .checked_add(Span::new().milliseconds(ms.rem_euclid(DAY_MS)));
-            TimeArg::Local(time.map_err(|_| past_the_end(text))?, text.to_owned())
-        }
-        TypedTime::ClockBefore(days, ms) => TimeArg::LocalBefore(days.cast_signed(), ms, text.to_owned()),
-    })
-}
-
-/// Returns the date of a day, by its number since 1970-01-01.
-fn date_of(days: i64, text: &str) -> Result<Date, String> {
-    Date::constant(1970, 1, 1).checked_add(Span::new().days(days)).map_err(|_| past_the_end(text))
-}
-
-/// A whole day, as an argument.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Day {
-    Date(Date),
-    /// A day before the present one, by its number of days. Which date it is depends on the zone.
-    Before(i64),
-}
-
-impl Day {
-    /// Reads a date, `today` or `yesterday`.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let day = match text {
-            "today" => Some(Self::Before(0)),
-            "yesterday" => Some(Self::Before(1)),
-            _ => text.parse().ok().filter(|_| is_date(text)).map(Self::Date),
-        };
-        day.ok_or_else(|| format!("expected a date such as 2025-11-20, today or yesterday, found {}", quote(text)))
-    }
-
-    fn date(self, zone: &ZoneArg) -> Date {
-        match self {
-            Self::Date(date) => date,
-            Self::Before(days) => NOW.to_zoned(zone.zone()).date().saturating_sub(Span::new().days(days)),
-        }
-    }
-
-    /// Returns its times in a zone.
-    pub(crate) fn times(self, zone: &ZoneArg) -> Result<Range<u64>, String> {
-        let day = self.date(zone);
-        let next = day.tomorrow().map_err(|_| past_the_end(&day.to_string()))?;
-        let times = first_ms(day, zone)?..first_ms(next, zone)?;
-        if times.is_empty() { Err(format!("expected a day that {day} is not: its zone skips it")) } else { Ok(times) }
-    }
 }
 
 #[cfg(test)]
@@ -409,12 +378,12 @@ mod tests {
             "2024-11-19T17:37:45+01:00[Europe/Berlin]",
             "2024-11-19T17:37:45+1",
             "2024-11-19T17:37:45+01 UTC",
-            "2024-11-19T17:37:45UTC",
+            "2024-11-19T17:37:45 UTC+1",
+            "2024-11-19T17:37:45 GMT-3:30",
             "2024-11-19T17:37:45 CET",
             "2024-11-19T17:37:45+010",
             "2024-11-19T17:37:45+é",
             "2024-11-19T17:37:45+01:00:00",
-            "2024-11-19T17:37:45 Z",
             " 2024-11-19T17:37:45Z",
             "2024-11-19T17:37:45Z ",
             "2024-11-19_17:37:45Z",
@@ -436,7 +405,7 @@ mod tests {
             "2024-11-19T17:37:45.0000000001Z",
         ] {
             let error = parse_timestamp_ms(text).unwrap_err();
-            assert!(error.starts_with("expected Unix milliseconds or an RFC 3339 time such as "), "{text}: {error}");
+            assert!(error.starts_with("expected Unix milliseconds or a time from 1970 on such as "), "{text}: {error}");
         }
     }
 
@@ -524,7 +493,7 @@ mod tests {
             ("2025-11-20 12:00:00.25+00", expected),
             ("2025-11-20 12:00 UTC", expected - 250),
         ] {
-            let time = parse_time_at(text, now).unwrap();
+            let time = TimeArg::parse_at(text, now).unwrap();
             assert_eq!(time.in_zone(&ZoneArg::default()), Ok(ms), "{text}");
         }
         for (text, start) in [
@@ -541,7 +510,7 @@ mod tests {
                 "expected a time up to 2109-05-15T07:35:11.103Z, found \"18446744073709551615s\"",
             ),
         ] {
-            let error = parse_time_at(text, now).unwrap_err();
+            let error = TimeArg::parse_at(text, now).and_then(|time| time.in_zone(&ZoneArg::default())).unwrap_err();
             assert!(error.starts_with(start), "{text}: {error}");
         }
     }
@@ -551,10 +520,10 @@ mod tests {
         let now: Timestamp = "2025-11-20T20:00:00Z".parse().unwrap();
         // In Shanghai it is the 21st. `Day` has the present time of the run, so only distances are compared.
         let shanghai = ZoneArg { given: Some(TimeZone::get("Asia/Shanghai").unwrap()) };
-        let ms = |text: &str| parse_time_at(text, now).unwrap().in_zone(&shanghai).unwrap();
+        let ms = |text: &str| TimeArg::parse_at(text, now).unwrap().in_zone(&shanghai).unwrap();
         assert_eq!(ms("today 14:00") - ms("today"), 14 * 3_600_000);
         assert_eq!(ms("14:00:00.5") - ms("yesterday 14:00"), 86_400_500);
-        let error = parse_time_at("14:00", now).unwrap().in_zone(&ZoneArg::default()).unwrap_err();
+        let error = TimeArg::parse_at("14:00", now).unwrap().in_zone(&ZoneArg::default()).unwrap_err();
         assert!(error.starts_with("expected a time with its zone, such as "), "{error}");
     }
 
@@ -562,7 +531,7 @@ mod tests {
     fn a_local_time_that_the_clocks_skip_is_an_error() {
         let berlin = ZoneArg { given: Some(TimeZone::get("Europe/Berlin").unwrap()) };
         let field = TimeField { zone: berlin.clone(), ..TimeField::default() };
-        let arg = |text: &str| parse_time_at(text, Timestamp::UNIX_EPOCH).unwrap().in_zone(&berlin);
+        let arg = |text: &str| TimeArg::parse_at(text, Timestamp::UNIX_EPOCH).unwrap().in_zone(&berlin);
         for text in ["2025-03-30T02:00:00", "2025-03-30 02:30", "2025-03-30T02:59:59.999"] {
             let problem = "the clocks of Europe/Berlin go forward by 1h and never show it";
             let expected = format!("expected a time that exists, found {text:?}: {problem}");
@@ -579,7 +548,7 @@ mod tests {
         // A day that begins at 01:00, and one that is skipped.
         let zone = |name| ZoneArg { given: Some(TimeZone::get(name).unwrap()) };
         let hours = |zone: &ZoneArg, day: &str| {
-            Day::parse(day).unwrap().times(zone).map(|times| (times.end - times.start) / 3_600_000)
+            TimeArg::parse_day(day).unwrap().times_of_day(zone).map(|times| (times.end - times.start) / 3_600_000)
         };
         assert_eq!(hours(&zone("America/Sao_Paulo"), "2018-11-04"), Ok(23));
         assert_eq!(hours(&berlin, "2025-10-26"), Ok(25));
@@ -602,14 +571,14 @@ mod tests {
     fn a_number_of_another_meaning_is_noticed() {
         for text in ["1763640000", "631152000"] {
             let expected = format!("expected Unix milliseconds, found {text}; for Unix seconds, write {text}s");
-            assert_eq!(parse_time_arg(text), Err(expected));
+            assert_eq!(TimeArg::parse(text), Err(expected));
         }
         for text in ["2025", "20251120"] {
             let expected = format!("expected Unix milliseconds, found {text}; a date is written as 2025-11-20");
-            assert_eq!(parse_time_arg(text), Err(expected));
+            assert_eq!(TimeArg::parse(text), Err(expected));
         }
         for (text, ms) in [("0", 0), ("5", 5), ("631151999", 631_151_999), ("1763640000000", 1_763_640_000_000)] {
-            assert_eq!(parse_time_arg(text), Ok(TimeArg::UnixMs(ms)));
+            assert_eq!(TimeArg::parse(text).map(|arg| arg.time), Ok(TypedTime::At(ms)));
         }
     }
 }

@@ -54,21 +54,21 @@ fn a_time_is_unix_milliseconds_or_rfc_3339() {
     for value in ["-1", "1e-3", "null", "\"now\"", "\"\"", "18446744073709551616"] {
         let error = refusal("--time-field t", &format!("{{\"s\":1,\"t\":{value}}}"));
         let expected =
-            "field \"t\": expected Unix milliseconds or an RFC 3339 time such as 2024-11-19T17:37:45.755Z, found ";
+            "field \"t\": expected Unix milliseconds or a time from 1970 on such as 2024-11-19T17:37:45.755Z, found ";
         assert!(error.starts_with(expected), "{error}");
     }
     for text in ["2025-11-20T12Z", "20251120T120005Z", "2025-11-20T12:00:05+1", "2025-11-20T12:00:05Z[Europe/Berlin]"] {
         let error = refusal("--time-field t", &format!("{{\"s\":1,\"t\":\"{text}\"}}"));
-        let expected = "field \"t\": expected Unix milliseconds or an RFC 3339 time such as";
+        let expected = "field \"t\": expected Unix milliseconds or a time from 1970 on such as";
         assert_eq!(error, format!("{expected} 2024-11-19T17:37:45.755Z, found \"{text}\""));
     }
-    let error = refusal("--time-field t", r#"{"s":1,"t":"2016-12-31T23:59:60Z"}"#);
-    let expected = "expected a second from 00 to 59 (Unix time has no leap seconds), found \"2016-12-31T23:59:60Z\"";
-    assert_eq!(error, format!("field \"t\": {expected}"));
-    let error = refusal("--time-field t --time-zone UTC", r#"{"s":1,"t":"2016-12-31T23:59:60"}"#);
-    assert_eq!(error, format!("field \"t\": {}", expected.replace("60Z", "60")));
-    let error = refusal("--time-field t", r#"{"s":1,"t":"1969-12-31T23:59:59.9999Z"}"#);
-    assert_eq!(error, "field \"t\": expected a time in 1970 or later, found \"1969-12-31T23:59:59.9999Z\"");
+    // Unix time has no leap seconds, and begins in 1970.
+    for text in ["2016-12-31T23:59:60Z", "2016-12-31T23:59:60", "1969-12-31T23:59:59.9999Z"] {
+        let error = refusal("--time-field t --time-zone UTC", &format!("{{\"s\":1,\"t\":\"{text}\"}}"));
+        let expected =
+            "field \"t\": expected Unix milliseconds or a time from 1970 on such as 2024-11-19T17:37:45.755Z";
+        assert_eq!(error, format!("{expected}, found \"{text}\""));
+    }
     let error = refusal("--time-field t", r#"{"s":1,"t":4398046511104}"#);
     assert_eq!(error, "field \"t\": expected a timestamp of 0 to 4398046511103 ms, found 4398046511104");
 }
