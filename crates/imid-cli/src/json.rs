@@ -35,12 +35,15 @@ struct Member<'a> {
     value: &'a str,
 }
 
-/// Returns a hint for a line that can be the header of a table.
+/// Returns a hint for a line that can be the header of a table, or the start of an array of objects.
 pub(crate) fn table_hint(line: &str) -> Option<&'static str> {
     let is_header = |delimiter| {
         let is_name = |name: &str| name.chars().all(|c| c.is_alphanumeric() || "_-. \"".contains(c));
         line.contains(delimiter) && line.trim_end().split(delimiter).all(|name| !name.is_empty() && is_name(name))
     };
+    if line.starts_with("[{") || line.trim() == "[" {
+        return Some("for a JSON array, use jq -c '.[]'");
+    }
     [(',', "for CSV, give --in csv"), ('\t', "for TSV, give --in tsv")]
         .into_iter()
         .find_map(|(delimiter, hint)| is_header(delimiter).then_some(hint))

@@ -139,8 +139,8 @@ fn dumped(text: &str) -> Option<Vec<u8>> {
 /// Reads characters and escapes, as languages, redis-cli and PostgreSQL (octal) write bytes. In JSON and in an export, each
 /// backslash is written twice.
 fn unescaped(text: &str) -> Option<Vec<u8>> {
-    // Words, and patterns in a program, have only characters that can be seen.
-    let is_seen = |byte: &u8| byte.is_ascii_graphic() || *byte == b' ';
+    // Words, and patterns in a program, have only characters that can be seen, and line ends.
+    let is_seen = |byte: &u8| byte.is_ascii_graphic() || b" \t\r\n".contains(byte);
     let once = unescape(text)?;
     let bytes = if LENGTHS.contains(&once.len()) { once } else { unescape(str::from_utf8(&once).ok()?)? };
     (!bytes.iter().all(is_seen)).then_some(bytes)

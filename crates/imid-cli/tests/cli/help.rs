@@ -8,7 +8,7 @@ use std::process::Command;
 use imid_lease::LeasedGenerator;
 use serde_json::Value;
 
-use crate::{command, commands, imid, skip};
+use crate::{command, commands, imid};
 
 fn help(command_line: &str, columns: &str) -> String {
     let args = command_line.split_whitespace().chain(["--help"]);
@@ -112,7 +112,6 @@ fn the_help_names_each_json_member() {
         ("range", vec![("range --json --from 0 --to 1", "")]),
         ("lane list", vec![(&list, "")]),
         ("lane doctor", vec![(&doctor, "")]),
-        ("risk", vec![("risk --json --hosts 2 --rate 1", "")]),
     ] {
         let mut found = BTreeSet::new();
         for (args, input) in runs {
@@ -148,7 +147,10 @@ fn an_argument_that_is_not_utf_8_is_a_usage_error_or_names_a_file() {
         let ran = command().args(name.split(' ')).arg(std::ffi::OsStr::from_bytes(b"\xff")).output().unwrap();
         let err = String::from_utf8_lossy(&ran.stderr);
         let status = ran.status.code();
-        assert!(status == Some(2) || status == Some(1) && err.contains("cannot open "), "{name}: {status:?} {err}");
+        assert!(
+            status == Some(2) || status == Some(1) && (err.contains("cannot open ") || err.contains("cannot write ")),
+            "{name}: {status:?} {err}"
+        );
         assert!(err.starts_with("error: ") && !err.contains("panicked"), "{name}: {err}");
     }
 }
@@ -193,16 +195,12 @@ fn make_files(folder: &Path) {
 fn each_example_in_the_help_works() {
     let folder = tempfile::tempdir().unwrap();
     make_files(folder.path());
-    let has_man = Command::new("man").arg("--version").output().is_ok();
-    if !has_man {
-        skip("each_example_in_the_help_works", "man is not installed");
-    }
     let tool = Path::new(env!("CARGO_BIN_EXE_imid")).parent().unwrap();
     let path = format!("{}:{}", tool.display(), std::env::var("PATH").unwrap());
     for command in commands() {
         for example in examples(&command) {
             // These need a server, or run until they are ended.
-            if example.contains("://") || !has_man && example.contains("| man") {
+            if example.contains("://") {
                 continue;
             }
             let script = example.replace("/var/lib/chat/ids", &folder.path().join("ids").to_string_lossy());

@@ -145,3 +145,32 @@ fn too_little_memory_is_one_line_and_status_1() {
         assert_eq!((ran.status.code(), err.as_ref()), (Some(1), "error: out of memory\n"), "{args:.40}");
     }
 }
+
+#[test]
+fn a_line_of_a_longer_text_is_read_as_in_an_argument() {
+    let words = [
+        "\"fefefefefefefefe\",",
+        "0xfefefefefefefefe",
+        "APPLETVSIMULATOR",
+        "\"EUNCQ8QJ22GHT3DD\"",
+        "66a8ab1ad0001cfc856b",
+        "1169786042799259000",
+        "476098943286636231558507",
+        "EUNC-Q8QJ-22GH-T3DD",
+        "\\x66a8ab1ad0001cfc856b",
+        "<Buffer 66 a8 ab 1a d0 00 1c fc 85 6b>",
+        "b'f\\xa8\\xab\\x1a\\xd0\\x00\\x1c\\xfc\\x85k'",
+        "b\"SELECT 1\\r\\n\"",
+    ];
+    let shown = |ran: &crate::Ran| ran.out.lines().filter(|line| line.starts_with("UTC ")).count();
+    for word in words {
+        let text = format!("The customer says:\n{word}\nand no more.\n");
+        let piped = imid("inspect", text.as_str());
+        let argument = crate::imid_args(&["inspect", &text], "");
+        assert_eq!((piped.status, shown(&piped)), (argument.status, shown(&argument)), "{word}: {}", piped.err);
+    }
+    // A list of IDs can have a header.
+    for id in ["EUNCQ8QJ22GHT3DD", "66a8ab1ad0001cfc856b", "476098943286636231558507"] {
+        assert_eq!(shown(&imid("inspect", format!("id\n{id}\n"))), 1, "{id}");
+    }
+}

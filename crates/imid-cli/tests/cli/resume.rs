@@ -207,7 +207,11 @@ fn a_run_with_other_options_does_not_continue_the_part() {
         ] {
             let options = [&["--seed", "1"], options].concat();
             let (ran, left) = run(&options, Some(&part));
-            assert!(ran.status == 1 && ran.err.contains("part\" is of another run: expected "), "{options:?}: {}", ran.err);
+            assert!(
+                ran.status == 1 && ran.err.contains("part\" is of another run: expected "),
+                "{options:?}: {}",
+                ran.err
+            );
             assert_eq!(left, part, "{options:?}");
         }
         // The options of a run that came after another one are those of the run that continues it.

@@ -129,8 +129,7 @@ IDs per year
     assert_eq!(chart, expected);
 
     let json: Value = serde_json::from_str(&imid("stats --json --per year", six_years()).ok()).unwrap();
-    let rates: Vec<_> =
-        json["rates"].as_array().unwrap().iter().map(|rate| (&rate["time"], &rate["ids"])).collect();
+    let rates: Vec<_> = json["rates"].as_array().unwrap().iter().map(|rate| (&rate["time"], &rate["ids"])).collect();
     assert_eq!((rates.len(), &json["interval"]), (7, &json!("year")));
     assert_eq!(rates[0], (&json!("2020-01-01T00:00:00.000Z"), &json!(7_116)));
     assert_eq!(rates[1], (&json!("2021-01-01T00:00:00.000Z"), &json!(8_760)));

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::num::NonZeroU32;
 
 use anstream::{AutoStream, ColorChoice};
-use imid_inspect::{Form, Hint, Id, NotPasted, Pasted, Read, STANDARD, Scheme, read, read_declared};
+use imid_inspect::{Form, Found, Hint, Id, NotPasted, Pasted, Read, STANDARD, Scheme, read, read_declared, scan};
 use jiff::tz::TimeZone;
 
 use self::page::Page;
@@ -117,6 +117,7 @@ impl Args {
         let mut show = Show {
             session,
             has_mismatch: false,
+            is_in_text: false,
             shown: Vec::new(),
             numbers: Vec::new(),
             broken: Vec::new(),
@@ -180,10 +181,17 @@ impl Args {
             };
         }
         let readings = match read(text, now_ms) {
-            Ok(Pasted::One(readings)) => readings,
+            Ok(Pasted::One(readings)) => {
+                let in_text = show.is_in_text.then(|| scan(text.trim(), now_ms)).filter(|scan| scan.ids.is_empty());
+                if let Some(scan) = in_text {
+                    show.add_numbers(text, &scan.others);
+                    return Ok(());
+                }
+                readings
+            }
             Ok(Pasted::Text(scan)) if matches!(show.to, To::Page(_)) => {
-                let others = scan.others.into_iter().map(|found| text.trim()[found.at].to_owned());
-                show.numbers.extend(others.take(order::MAX_IDS));
+                show.is_in_text |= self.is_sentence(text);
+                show.add_numbers(text, &scan.others);
                 if let Some(broken) = &scan.broken {
                     let word = &text.trim()[broken.at.clone()];
                     report.note(format_args!("{place}: {}: {}", quote(word), broken_word(broken)));
@@ -220,6 +228,11 @@ impl Args {
         }
     }
 
+    /// Returns whether a line shows that the input is a longer text, and not a list of IDs with a header.
+    fn is_sentence(&self, line: &str) -> bool {
+        self.ids.are_lines() && line.trim().contains(char::is_whitespace)
+    }
+
     /// Reports a text without an ID. A line of a longer text need not have one, unless it looks like an ID.
     fn skip(
         &self,
@@ -231,11 +244,11 @@ impl Args {
     ) -> Result<(), Stop> {
         let is_line = matches!(show.to, To::Page(_)) && self.session.is_empty() && self.ids.are_lines();
         let is_broken = matches!(not_pasted.hint, Some(Hint::Broken(_)));
+        show.is_in_text |= is_line && self.is_sentence(text);
         if let Some(Hint::Numbers(found)) = &not_pasted.hint
             && is_line
         {
-            show.numbers
-                .extend(found.iter().take(order::MAX_IDS).map(|found| text.trim()[found.at.clone()].to_owned()));
+            show.add_numbers(text, found);
         }
         let problem = describe(STANDARD, text, not_pasted);
         if !is_line {
@@ -258,6 +271,8 @@ const MAX_BROKEN: usize = 10;
 struct Show {
     session: Option<SessionFilter>,
     has_mismatch: bool,
+    /// Whether a line before was a part of a longer text: what is alone in a line is then read as in a text.
+    is_in_text: bool,
     /// The IDs that have a page, for the table: at most one more than it has room for.
     shown: Vec<Id>,
     /// Numbers and words that could be IDs.
@@ -276,6 +291,12 @@ enum To {
 }
 
 impl Show {
+    /// Adds words of a text that could be IDs.
+    fn add_numbers(&mut self, text: &str, found: &[Found]) {
+        let words = found.iter().map(|found| text.trim()[found.at.clone()].to_owned());
+        self.numbers.extend(words.take(order::MAX_IDS));
+    }
+
     fn write(&mut self, out: &mut Out, Read { id, form }: Read) -> Result<(), Stop> {
         let session_match = match id {
             Id::Message { id, .. } => self.session.map(|session| session.accepts(id)),

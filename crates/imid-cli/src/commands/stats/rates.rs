@@ -204,7 +204,11 @@ mod tests {
             let count = hours * 4 + 1;
             (0..count).for_each(|n| rates.add(first + n * 900_000));
             let columns = rates.columns();
-            assert_eq!(columns.iter().map(|(start, _)| local(*start)).collect::<Vec<_>>(), expected, "{interval} {first}");
+            assert_eq!(
+                columns.iter().map(|(start, _)| local(*start)).collect::<Vec<_>>(),
+                expected,
+                "{interval} {first}"
+            );
             assert_eq!(columns.iter().map(|(_, ids)| ids).sum::<u64>(), count, "{interval} {first}");
         }
     }
@@ -222,7 +226,11 @@ mod tests {
             ("year", 40 * 365 * day),
         ] {
             // The span grows with each ID, in both directions.
-            let mut rates = rates_of(None, 60, (0..=100).map(|n| NOON + (50 + (n + 1) / 2 * (n % 2) - n / 2 * (1 - n % 2)) * span / 100));
+            let mut rates = rates_of(
+                None,
+                60,
+                (0..=100).map(|n| NOON + (50 + (n + 1) / 2 * (n % 2) - n / 2 * (1 - n % 2)) * span / 100),
+            );
             let columns = rates.columns();
             let count: u64 = columns.iter().map(|(_, ids)| ids).sum();
             assert_eq!((rates.interval().to_string().as_str(), count), (name, 101));

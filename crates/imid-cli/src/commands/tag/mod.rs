@@ -59,7 +59,7 @@ Examples:
   imid tag --type group --session-field topic --time-field time_ms chat.jsonl.gz
   imid tag --session-field '{app}:{message.room}' < chat.jsonl
   imid tag --session-field to --peer-field from --type-field kind < mixed.jsonl
-  imid tag --session-field room -o with-ids.jsonl --resume chat.jsonl
+  imid tag --session-field room --time-field at --seed 1 -o ids.jsonl chat.jsonl
   imid tag --dialect rongcloud --type group --session-field room < chat.jsonl")]
 pub(crate) struct Args {
     /// File to read; without a file, or with -, standard input is read
