@@ -226,11 +226,7 @@ mod tests {
             ("year", 40 * 365 * day),
         ] {
             // The span grows with each ID, in both directions.
-            let mut rates = rates_of(
-                None,
-                60,
-                (0..=100).map(|n| NOON + (50 + (n + 1) / 2 * (n % 2) - n / 2 * (1 - n % 2)) * span / 100),
-            );
+            let mut rates = rates_of(None, 60, (0..=50).rev().chain(51..=100).map(|n| NOON + n * span / 100));
             let columns = rates.columns();
             let count: u64 = columns.iter().map(|(_, ids)| ids).sum();
             assert_eq!((rates.interval().to_string().as_str(), count), (name, 101));
@@ -246,7 +242,9 @@ mod tests {
         let times: Vec<_> = (0..2_000).map(|n| NOON + n * 7 * 3_600_000).collect();
         let month = |ms: &u64| timestamp(*ms).strftime("%Y-%m").to_string();
         let mut expected = BTreeMap::new();
-        times.iter().for_each(|ms| *expected.entry(month(ms)).or_insert(0) += 1);
+        for ms in &times {
+            *expected.entry(month(ms)).or_insert(0) += 1;
+        }
         let mut rates = rates_of(None, 60, times.iter().copied());
         let found = rates.columns().iter().map(|(start, ids)| (month(start), *ids)).collect();
         assert_eq!((rates.interval(), expected), (Interval::Month, found));
