@@ -195,33 +195,28 @@ control() {
   [ "$duplicates" -gt 0 ] || { echo "clusters.sh: no duplicates in the control, so the check proves nothing" >&2; return 1; }
 }
 
-# Mints during a fault after which a store has taken back what it has acknowledged: attack NAME FAULT PROTECTION. Without what protects
-# from it there must be duplicates, and with it none. It is a rule (see unprotected.sh), or created_once: an operator creates the space, and no
-# process does. The function `clear_register` empties the register, and `create_space` creates the space in it.
+# Mints during a fault after which a store has taken back what it has acknowledged: attack NAME FAULT. Without the rule (see unprotected.sh)
+# there must be duplicates, and with it none. The function `clear_register` empties the register.
 attack() {
-  local name=$1 fault=$2 protection=$3 run found=0 protected=$soak
+  local name=$1 fault=$2 run found=0 protected=$soak
   # On a busy machine the fault can miss its moment, so the control has three tries.
   for run in without-1 without-2 without-3 with; do
     [[ $run = with || $found = 0 ]] || continue
     clear_register
-    case $run-$protection in
-      without-*-rule) soak=$target/unprotected/soak ;;
-      with-created_once) export IMID_SOAK_CREATED_ONCE=1; create_space ;;
-    esac
+    [ $run = with ] || soak=$target/unprotected/soak
     start_workers "$folder/$fault-$run" lease
     until_true have_minted
     sleep 2
     "$fault"
     stop_workers
     soak=$protected
-    unset IMID_SOAK_CREATED_ONCE
     check_ids
-    echo "$store: $name, ${run%-*} ${protection/rule/the rule}: $count IDs, $duplicates duplicates"
+    echo "$store: $name, ${run%-*} the rule: $count IDs, $duplicates duplicates"
     if [ $run = with ]; then
       [ "$duplicates$out_of_order" = 00 ] && [ "$count" -gt 0 ]
     else
       found=$duplicates
-      [[ $run-$found != without-3-0 ]] || { echo "clusters.sh: $store: no duplicates without ${protection/rule/the rule}, so the check proves nothing" >&2; return 1; }
+      [[ $run-$found != without-3-0 ]] || { echo "clusters.sh: $store: no duplicates without the rule, so the check proves nothing" >&2; return 1; }
     fi
   done
 }

@@ -160,5 +160,5 @@ run() {
   sleep 2
   control
   mint_during primary_killed replicas_paused fenced not_fenced
-  attack "commits that wait for a replica are killed in a split brain" commits_killed rule
+  attack "commits that wait for a replica are killed in a split brain" commits_killed
 }

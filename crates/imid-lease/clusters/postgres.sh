@@ -146,7 +146,6 @@ asynchronous() {
 }
 
 clear_register() { find_roles; sql "$primary" 'DROP TABLE IF EXISTS imid_register' 2>/dev/null; }
-create_space() { on "$primary" "$imid" lane create --register "$(direct "$primary")" --bits 3 --horizon 2s --max-skew 1s; } >/dev/null
 
 # Split brain, and somebody makes the old primary read-only and lets the commits that wait for a standby go, again and again.
 waits_ended() {
@@ -166,22 +165,6 @@ waits_ended() {
   link "$primary" up
   sleep 2
   rejoin
-}
-
-# The register is emptied again and again while processes start, so that each of them finds it empty beside others that mint. Then an
-# operator creates the space again.
-register_emptied() {
-  local end
-  find_roles
-  kill_workers 3
-  for w in 1 2 3 4; do start_worker 3 "$w"; done
-  end=$((SECONDS + 4))
-  while [ $SECONDS -lt $end ]; do
-    sql "$primary" 'TRUNCATE imid_register'
-    sleep 0.2
-  done
-  create_space 2>/dev/null || true
-  sleep 4
 }
 
 run() {
@@ -206,8 +189,7 @@ run() {
   echo "$store: with synchronous_standby_names: $(on 1 "$soak" promise "$(direct 1)")"
   mint_during primary_killed standby_paused fenced not_fenced
   is_direct=1
-  attack "commits that wait for a standby are let go in a split brain" waits_ended rule
-  attack "the register is emptied while processes start" register_emptied created_once
+  attack "commits that wait for a standby are let go in a split brain" waits_ended
   is_direct=
   clear_register
   asynchronous

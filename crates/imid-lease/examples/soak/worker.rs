@@ -85,16 +85,14 @@ pub(crate) fn run(url: &str, folder: &Path, name: &str, scheme: &str) -> io::Res
 }
 
 fn lease(url: &str, name: &str, clock: TestClock) -> Result<Box<dyn Minter>, Refused> {
-    let mut options = LaneOptions::new()
+    let options = LaneOptions::new()
         .lane_bits(lane_bits())
         .holder(name)
         .horizon(TIME_OUT)
         .max_skew(Duration::from_secs(1))
         .max_lead(Duration::from_millis(500))
-        .clock(clock);
-    if env::var_os("IMID_SOAK_CREATED_ONCE").is_none() {
-        options = options.create_missing();
-    }
+        .clock(clock)
+        .create_missing();
     let register = open_url(url, Duration::from_millis(1500))?;
     let ids = LeasedGenerator::open(register, options)?;
     match ids.wait_until_open(2 * TIME_OUT) {
