@@ -109,7 +109,7 @@ free_port() {
   mkdir -p "$ports"
   while port=$((20000 + RANDOM % 12000)) link=$ports/$port; do
     [ -e "$link" ] || rm -f "$link"
-    ln -s "$IMID_SERVICES" "$link" 2>/dev/null && ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && { echo $port; return; }
+    ln -sn "$IMID_SERVICES" "$link" 2>/dev/null && ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && { echo $port; return; }
   done
 }
 
@@ -268,7 +268,11 @@ sql_of_standby() { "$(program psql)" -XAtqc "$1" "$(url standby)"; }
 # Cuts the standby off, and waits until it receives nothing.
 detach() {
   sql_of_standby "ALTER SYSTEM SET primary_conninfo = ''" && sql_of_standby 'SELECT pg_reload_conf()' >/dev/null || return
-  while [ "$(sql_of_standby 'SELECT count(*) FROM pg_stat_wal_receiver')" != 0 ]; do sleep 0.05; done
+  local receivers
+  while receivers=$(sql_of_standby 'SELECT count(*) FROM pg_stat_wal_receiver') || return; do
+    [ "$receivers" != 0 ] || break
+    sleep 0.05
+  done
 }
 
 # The standby becomes the server of the port.

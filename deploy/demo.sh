@@ -50,7 +50,7 @@ for host in host-1 host-2 host-3; do start "$host"; done
 say "three hosts, two lanes"
 watch_for 4
 # Somebody who has a lane.
-until holder=$(grep -l minted "$ids"/host-?-*.diary); do sleep 1; done
+for _ in {1..60}; do holder=$(grep -l minted "$ids"/host-?-*.diary) && break; sleep 1; done
 [[ $holder =~ (host-[123]) ]]
 paused=${BASH_REMATCH[1]}
 say "$paused is paused: after the horizon of 2 s its lane belongs to another host"

@@ -129,7 +129,13 @@ class Pod:
             start = time.monotonic()
             process.send_signal(signal.SIGTERM)
             drain = next(int(value) for name, value in self.environment.items() if name.endswith("_DRAIN"))
-            until(lambda: ask(self.url["readiness"])[0] != 200, "draining")
+            # Answers are counted, because the machine can be slow.
+            ready = 0
+            while (status := ask(self.url["readiness"])[0]) == 200:
+                ready += 1
+                check(ready < 20, "the gateway was asked to stop, and is still ready")
+                time.sleep(0.1)
+            check(status == 503 or time.monotonic() - start > drain, f"readiness was answered {status} while the gateway drains")
             # On a machine that stood still for that long, the drain is over.
             check(self.post("3")[0] == 201 or time.monotonic() - start > drain, "a post was refused while the gateway drains")
             code = process.wait(self.pod["terminationGracePeriodSeconds"])

@@ -77,10 +77,10 @@ function make(tag, attributes = {}, ...children) {
 
 /**
  * Copies a text, and says at the button that it did. Where the browser forbids it, shows the text for copying by hand.
- * @param {Element} button @param {string} text @param {string} label @param {() => string} byHand shows it, and returns what the button says
+ * @param {Element} button @param {string} name what it says @param {string} text @param {string} label
+ * @param {() => string} byHand shows it, and returns what the button says
  */
-async function copy(button, text, label, byHand) {
-  const name = button.textContent;
+async function copy(button, name, text, label, byHand) {
   try {
     await navigator.clipboard.writeText(text);
     button.textContent = "copied";
@@ -97,7 +97,7 @@ function copyButton(text, label, className = "") {
     if (button.previousSibling) getSelection()?.selectAllChildren(button.previousSibling);
     return "press Ctrl+C";
   };
-  const button = make("button", { "aria-label": `Copy ${label}`, class: className, click: () => copy(button, text, label, select) }, "copy");
+  const button = make("button", { "aria-label": `Copy ${label}`, class: className, click: () => copy(button, "copy", text, label, select) }, "copy");
   return button;
 }
 
@@ -522,7 +522,7 @@ function linked() {
 
 $("copy-link").addEventListener("click", () => {
   const link = `${location.href.split("#")[0]}#${linked().parts}`;
-  copy($("copy-link"), link, "the link", () => {
+  copy($("copy-link"), "Copy link", link, "the link", () => {
     history.replaceState(history.state, "", link);
     return "The address bar has the link";
   });

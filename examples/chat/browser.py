@@ -145,7 +145,7 @@ class Gateway:
                     connection.sendall(b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
                     answers.extend(path.decode() for path in request.split(b" ")[1:2])
 
-        thread = threading.Thread(target=serve)
+        thread = threading.Thread(target=serve, daemon=True)
         thread.start()
 
         def end():

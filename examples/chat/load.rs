@@ -172,7 +172,11 @@ async fn expect_draining(world: &World, place: usize, gateway: &Child) -> Result
     terminate(gateway).await?;
     let seen = async {
         let ready = || client.get(format!("{}/ready", world.urls[place])).timeout(TIMEOUT).send();
+        // Answers are counted, because the machine can be slow.
+        let mut still_ready = 0;
         while ready().await?.status().is_success() {
+            still_ready += 1;
+            assert!(still_ready < 100, "gateway {place} was asked to stop, and is still ready");
             sleep(Duration::from_millis(20)).await;
         }
         let page = format!("{}/rooms/{}/messages", world.urls[place], ROOMS[0]);
@@ -308,7 +312,9 @@ async fn fail_over(world: &World) -> Result<()> {
         .await?;
     let mut behind = PgConnection::connect_with(&standby).await?;
     let has_replayed = "SELECT pg_last_wal_replay_lsn() >= $1::pg_lsn";
+    let start = Instant::now();
     while !sqlx::query_scalar::<_, bool>(has_replayed).bind(&lsn).fetch_one(&mut behind).await? {
+        assert!(start.elapsed() < Duration::from_secs(300), "the standby stays behind");
         sleep(Duration::from_millis(20)).await;
     }
     behind.close().await?;

@@ -39,7 +39,7 @@ impl AfterArg {
 pub(crate) struct ClockMinter {
     dialect: &'static Dialect<'static>,
     generator: Generator,
-    /// The ID that all IDs come after: that of `--after`, or the last one that `--resume` has found.
+    /// The ID that all IDs come after: that of `--after`.
     after: Option<Id>,
     last: Option<Id>,
 }

@@ -34,7 +34,8 @@ impl PartFile {
             OpenOptions::new().read(true).write(true).create(true).truncate(false).create_new(!resume).open(&part);
         let file = opened.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => {
-                let hint = "an earlier run ended early; --resume continues it, or delete the file";
+                let hint =
+                    "an earlier run ended early; with its --seed, --resume continues it; without one, delete the file";
                 Stop::Error(format!("{} exists: {hint}", quote_path(&part)))
             }
             _ => cannot_write(&part, &error),
@@ -99,7 +100,7 @@ impl PartFile {
     }
 
     fn is_of_another_run(&self, problem: &str) -> io::Error {
-        let hint = "--resume needs the input and the options of the first run";
+        let hint = "--resume needs the input and the options of the first run; or delete the file";
         io::Error::new(io::ErrorKind::InvalidData, format!("{} is of another run: {problem}; {hint}", self.name()))
     }
 

@@ -46,7 +46,7 @@ fn end(signal: i32) {
     let place = match (written.as_deref(), tagged) {
         (None, _) => " during a write; the last line can be incomplete".into(),
         (Some(Written { file, .. }), Some(Tagged { line, id })) => {
-            let part = file.as_ref().map(|part| format!(" in {}; --resume continues it", part.name()));
+            let part = file.as_ref().map(|part| format!("; {} has the output so far", part.name()));
             format!(" after line {line}; the last ID is {id}{}", part.unwrap_or_default())
         }
         (Some(_), None) => String::new(),

@@ -26,7 +26,8 @@ impl Shown {
         if let Some(bytes) = dumped(text) {
             return Some(Self { bytes, form: ReadForm::Bytes });
         }
-        // A literal that is cut off begins or ends with a quotation mark. As a byte at the end, the mark is escaped.
+        // A literal that is cut off begins or ends with a quotation mark. As a byte at the end, the mark is escaped. PostgreSQL does not
+        // escape it, so bytes that it shows without quotation marks are not read for one room of 128.
         let end = text.trim_end_matches("\\'").trim_end_matches("\\\"");
         let is_bare = !text.get(..2).is_some_and(|start| start.contains(['"', '\''])) && !end.ends_with(['"', '\'']);
         let bare = || if is_bare && text.contains('\\') { Self::of_string(text) } else { None };
@@ -79,7 +80,7 @@ impl Shown {
     }
 
     /// Reads numbers: hex digits in pairs or after `0x`, or decimal numbers, signed as in Java or not.
-    fn of_list(text: &str) -> Option<Self> {
+    pub(crate) fn of_list(text: &str) -> Option<Self> {
         let text = text.trim().strip_prefix("Buffer ").unwrap_or(text).trim();
         let numbers = || text.split([',', ';', ' ', ':', '\n']).filter(|part| !part.is_empty());
         let hex = |part: &str| {

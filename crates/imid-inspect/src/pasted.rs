@@ -243,7 +243,7 @@ fn is_card_number(text: &str) -> bool {
 
 /// Reads the bytes of an ID with a plausible time, or those of its view.
 fn from_bytes(scheme: Scheme, text: &str, now_ms: u64) -> Option<Read> {
-    let shown = Shown::read(text.trim())?;
+    let shown = Shown::read(text).or_else(|| Shown::of_list(&without_signs(text)))?;
     shown.id(scheme).filter(|id| id.is_plausible(now_ms)).map(|id| Read { id, form: shown.form })
 }
 

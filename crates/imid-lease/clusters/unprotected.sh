@@ -14,10 +14,10 @@ python3 - "$copy/crates/imid-lease/src" <<'PYTHON'
 import pathlib, sys
 
 for name, old, new in [
-    ("register/mysql.rs", 'Commit::Unknown => Err("the server has acknowledged a commit that no replica has confirmed".into()),',
-     "Commit::Unknown => Ok(()),"),
-    ("register/postgres.rs", "client.check_wait(row.try_get(1)?, row.try_get(2)?).await?;",
-     "_ = client.check_wait(row.try_get(1)?, row.try_get(2)?).await;"),
+    ("register/mysql/semi_sync.rs", 'return Err("the server has acknowledged a commit that no replica has confirmed".into());',
+     "return Ok(());"),
+    ("register/postgres.rs", "connection.check_wait(row.try_get(1)?, row.try_get(2)?).await?;",
+     "_ = connection.check_wait(row.try_get(1)?, row.try_get(2)?).await;"),
 ]:
     path = pathlib.Path(sys.argv[1]) / name
     text = path.read_text()

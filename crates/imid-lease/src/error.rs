@@ -22,12 +22,13 @@ pub(crate) enum LeaseKind {
     Opening { retry_after: Duration },
     #[error("no lane is free: retry in {} ms", .retry_after.as_millis())]
     NoLane { retry_after: Duration },
-    /// Worker IDs have no option that accepts it.
     #[error(
-        "{} are too far ahead of the clock: correct the clock{}",
-        if *.can_accept { "lanes" } else { "worker IDs" }, or_accept(*.can_accept)
+        "lanes are too far ahead of the clock: correct the clock, or accept the lead with LaneOptions::accept_far_lanes"
     )]
-    Clock { retry_after: Duration, can_accept: bool },
+    Clock { retry_after: Duration },
+    /// Of worker IDs, which have no such option. A variant of its own, because a flag would make the error greater.
+    #[error("worker IDs are too far ahead of the clock: correct the clock")]
+    WorkerClock { retry_after: Duration },
     #[error("{}", differ((*.store_ahead_s).into()))]
     ClocksDiffer { store_ahead_s: i32 },
     #[error("lease has run out and the register does not answer: retry in {} ms", .retry_after.as_millis())]
@@ -58,7 +59,8 @@ impl LeaseError {
             LeaseKind::Generate(error) => error.retry_after(),
             LeaseKind::Opening { retry_after }
             | LeaseKind::NoLane { retry_after }
-            | LeaseKind::Clock { retry_after, .. }
+            | LeaseKind::Clock { retry_after }
+            | LeaseKind::WorkerClock { retry_after }
             | LeaseKind::Silent { retry_after }
             | LeaseKind::UsedUp { retry_after } => Some(retry_after),
             // The store's time is asked for again as often.
@@ -85,7 +87,7 @@ impl LeaseError {
     /// ([`LaneOptions::accept_far_lanes`](crate::LaneOptions::accept_far_lanes)), or it differs from the store's
     /// ([`LaneOptions::trust`](crate::LaneOptions::trust)).
     pub const fn is_clock(self) -> bool {
-        matches!(self.0, LeaseKind::Clock { .. } | LeaseKind::ClocksDiffer { .. })
+        matches!(self.0, LeaseKind::Clock { .. } | LeaseKind::WorkerClock { .. } | LeaseKind::ClocksDiffer { .. })
     }
 
     /// Returns whether there is no lane yet, or the ceiling is reached, because the register does not answer.
@@ -286,13 +288,10 @@ mod tests {
             (LeaseKind::Opening { retry_after }, "no lane yet, because the register has not answered: retry in 250 ms"),
             (LeaseKind::NoLane { retry_after }, "no lane is free: retry in 250 ms"),
             (
-                LeaseKind::Clock { retry_after, can_accept: true },
+                LeaseKind::Clock { retry_after },
                 "lanes are too far ahead of the clock: correct the clock, or accept the lead with LaneOptions::accept_far_lanes",
             ),
-            (
-                LeaseKind::Clock { retry_after, can_accept: false },
-                "worker IDs are too far ahead of the clock: correct the clock",
-            ),
+            (LeaseKind::WorkerClock { retry_after }, "worker IDs are too far ahead of the clock: correct the clock"),
             (LeaseKind::Silent { retry_after }, "lease has run out and the register does not answer: retry in 250 ms"),
             (LeaseKind::UsedUp { retry_after }, "lease is used up until its next renewal: retry in 250 ms"),
         ] {

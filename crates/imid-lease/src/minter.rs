@@ -144,7 +144,7 @@ impl Leases {
     /// Ends all leases, and waits for at most this time. Returns whether the register has acknowledged that all numbers are free. Seal
     /// the minters first.
     ///
-    /// After a call that has failed, a lease makes no other one, and its number stays taken for the horizon. The others go on.
+    /// After a failed call a lease makes no more, and its number stays taken for the horizon. The other leases continue.
     pub fn close_within(&self, timeout: Duration) -> bool {
         self.end();
         self.changes.wait(timeout, || self.ended()).unwrap_or(false)

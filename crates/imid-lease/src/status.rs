@@ -130,9 +130,10 @@ impl State {
                 LeaseKind::ClocksDiffer { store_ahead_s: (store_ahead_ms / 1_000).try_into().unwrap_or(i32::MAX) }
             }
             (_, Phase::Seeking, _) if self.start != Start::Answered => LeaseKind::Opening { retry_after },
-            (_, Phase::Seeking, None) if self.view.far_ahead.is_some() => {
-                LeaseKind::Clock { retry_after, can_accept: self.space.has_generator_lanes() }
+            (_, Phase::Seeking, None) if self.view.far_ahead.is_some() && self.space.has_generator_lanes() => {
+                LeaseKind::Clock { retry_after }
             }
+            (_, Phase::Seeking, None) if self.view.far_ahead.is_some() => LeaseKind::WorkerClock { retry_after },
             (_, _, Some(_)) => LeaseKind::Silent { retry_after },
             (_, Phase::Holding, None) => return None,
             _ => LeaseKind::NoLane { retry_after: until(self.view.next_time_out_ms.unwrap_or(0).max(self.next_ms)) },
@@ -282,12 +283,12 @@ mod tests {
         let is_silent = Some(LeaseKind::Silent { retry_after });
         let no_lane = |ms| Some(LeaseKind::NoLane { retry_after: wait(ms) });
         let differ = Some(LeaseKind::ClocksDiffer { store_ahead_s: -9 });
-        let clock = |can_accept| Some(LeaseKind::Clock { retry_after, can_accept });
+        let (clock, worker_clock) = (LeaseKind::Clock { retry_after }, LeaseKind::WorkerClock { retry_after });
         for (kind, phase, start, error, far_ahead, time_out_ms, expected) in [
             (&lanes, Phase::Seeking, Start::Asking, None, None, None, opening),
             (&lanes, Phase::Seeking, Start::ClocksDiffer(-9_000), silent, far, None, differ),
-            (&lanes, Phase::Seeking, Start::Answered, None, far, None, clock(true)),
-            (&workers, Phase::Seeking, Start::Answered, None, far, None, clock(false)),
+            (&lanes, Phase::Seeking, Start::Answered, None, far, None, Some(clock)),
+            (&workers, Phase::Seeking, Start::Answered, None, far, None, Some(worker_clock)),
             (&lanes, Phase::Seeking, Start::Answered, silent, far, None, is_silent),
             (&lanes, Phase::Seeking, Start::Answered, None, None, None, no_lane(500)),
             (&workers, Phase::Seeking, Start::Answered, None, None, None, no_lane(500)),

@@ -151,7 +151,7 @@ mod gauges {
             LeaseKind::Generate(_) => "generator",
             LeaseKind::Opening { .. } => "opening",
             LeaseKind::NoLane { .. } => "no_lane",
-            LeaseKind::Clock { .. } | LeaseKind::ClocksDiffer { .. } => "clock",
+            LeaseKind::Clock { .. } | LeaseKind::WorkerClock { .. } | LeaseKind::ClocksDiffer { .. } => "clock",
             LeaseKind::Silent { .. } => "silent",
             LeaseKind::UsedUp { .. } => "used_up",
             LeaseKind::Reverted => "reverted",
@@ -210,7 +210,7 @@ macro_rules! note {
             tracing::$level!(target: "imid_lease", space, holder, $($field,)* $message);
         }));
         #[cfg(not(feature = "tracing"))]
-        let _ = ($message, $($field),*);
+        let _ = (&$told.events, $message, $($field),*);
     }};
 }
 

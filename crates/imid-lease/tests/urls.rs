@@ -219,8 +219,14 @@ fn an_unknown_setting_is_refused_and_not_repeated() {
 fn a_setting_of_tls_that_is_left_out_is_an_error() {
     for (url, expected) in [
         ("mysql://u@db/chat?require_ssl=true&built_in_roots=true", "and no `built_in_roots`"),
-        ("mysql://u@db/chat?require_ssl=true&verify_ca=false", "and no `verify_ca`"),
-        ("mysql://u@db/chat?verify_identity=false", "and no `verify_identity`"),
+        (
+            "mysql://u@db/chat?require_ssl=true&verify_ca=false",
+            "`verify_ca=true`, because the certificate is always checked",
+        ),
+        (
+            "mysql://u@db/chat?verify_identity=false",
+            "`verify_identity=true`, because the certificate is always checked",
+        ),
         ("rediss://:secret@db/0?cacert=/ca.pem&note=ab", "no settings but `protocol`, `cacert`, `cert` and `key`"),
         ("rediss://:secret@db/0?cacert=/ca.pem&protocol=a?b", "as %3F, %40 and %26"),
     ] {

@@ -375,7 +375,7 @@ mod mariadb {
             take(&mut waiting).await
         });
         let is_waiting = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
-        while sqlx::query_scalar::<_, i64>(is_waiting).fetch_one(&mut observer).await? == 0 {
+        while !task.is_finished() && sqlx::query_scalar::<_, i64>(is_waiting).fetch_one(&mut observer).await? == 0 {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         sqlx::raw_sql("COMMIT").execute(&mut holding).await?;

@@ -187,7 +187,7 @@ fn the_page_for_those_on_call_shows_what_the_tool_prints() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("ids");
     // A change of the number of lanes watches for half of it, and the lease is renewed twice in that time.
-    let options = LaneOptions::new().holder("chat-3").horizon(Duration::from_secs(8)).create_missing();
+    let options = LaneOptions::new().holder("chat-3").horizon(Duration::from_secs(16)).create_missing();
     let ids = LeasedGenerator::open(FileRegister::shared(&path).expect("a file"), options).expect("options");
     ids.wait_until_open(Duration::from_secs(15)).expect("a lane");
     let url = format!("file:{}", path.display());

@@ -171,6 +171,8 @@ fn a_line_of_a_longer_text_is_read_as_in_an_argument() {
     }
     // A list of IDs can have a header.
     for id in ["EUNCQ8QJ22GHT3DD", "66a8ab1ad0001cfc856b", "476098943286636231558507"] {
-        assert_eq!(shown(&imid("inspect", format!("id\n{id}\n"))), 1, "{id}");
+        for header in ["id", "| id |", "Message IDs:"] {
+            assert_eq!(shown(&imid("inspect", format!("{header}\n{id}\n"))), 1, "{header} {id}");
+        }
     }
 }

@@ -119,7 +119,10 @@ fn an_output_of_another_input_is_an_error_and_does_not_change() {
         let ran = resume(part, more, input);
         assert_eq!((ran.status, ran.out.as_bytes()), (1, part));
         let error = ran.error_line().strip_prefix("error: \"out.part\" is of another run: ").unwrap();
-        error.strip_suffix("; --resume needs the input and the options of the first run").unwrap().to_owned()
+        error
+            .strip_suffix("; --resume needs the input and the options of the first run; or delete the file")
+            .unwrap()
+            .to_owned()
     };
     assert_eq!(error(b"{\"a\":1}\n", &[], &input).split(',').next(), Some("expected \" \\\"room\\\":\\\"0\\\""));
     let first = whole.split_inclusive('\n').next().unwrap();
@@ -131,7 +134,7 @@ fn an_output_of_another_input_is_an_error_and_does_not_change() {
         let changed = [&bytes[..at], b"~", &bytes[at + 1..]].concat();
         assert!(error(&changed, &[], &input).contains(&format!(" at {at}, found \"~")), "{at}");
         error(&[&bytes[..at], b"~", &bytes[at..]].concat(), &[], &input);
-        error(&[&bytes[..at], &bytes[at + 1..]].concat(), &[], &input.replace('\n', "\n\n"));
+        error(&[&bytes[..at], &bytes[at + 1..]].concat(), &[], &input);
     }
     let input = "room,at\na,5\nb,6\n";
     let csv = |part: &str, input: &str| error(part.as_bytes(), &["--in", "csv"], input);
@@ -231,9 +234,8 @@ fn a_file_gets_its_name_when_it_is_whole() {
     let ran = to_out(&[], &(lines.clone() + "x\n"));
     assert_eq!((ran.status, out.exists()), (1, false), "{}", ran.err);
     let error = to_out(&[], &lines).error(1);
-    assert!(
-        error.ends_with("out.part\" exists: an earlier run ended early; --resume continues it, or delete the file")
-    );
+    let hint = "an earlier run ended early; with its --seed, --resume continues it; without one, delete the file";
+    assert!(error.ends_with(&format!("out.part\" exists: {hint}")), "{error}");
     assert_eq!(to_out(&["--resume"], &lines).status, 0);
     assert_eq!((fs::read_to_string(&out).unwrap(), part.exists()), (tag(&[], &lines).out, false));
     for resume in [&[][..], &["--resume"]] {

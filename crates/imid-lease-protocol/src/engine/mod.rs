@@ -266,8 +266,15 @@ impl Engine {
             Step::Release { tries } => self.release(*tries, token),
             Step::CheckRelease { tries } => self.read_present(Step::CheckingRelease { tries: *tries }),
             Step::Stopped(_) => Action::Done,
-            // All others wait for a reply.
-            _ => Action::Wait,
+            Step::Looking
+            | Step::Taking { .. }
+            | Step::Confirming(_)
+            | Step::GivingBack { .. }
+            | Step::Sealing(_)
+            | Step::Renewing
+            | Step::Checking
+            | Step::Releasing { .. }
+            | Step::CheckingRelease { .. } => Action::Wait,
         }
     }
 

@@ -143,10 +143,13 @@ fn take_tls(words: &mut Words) -> Result<Option<Tls>, RegisterError> {
     let files = Tls::from_words(words, ["ssl-ca", "ssl-cert", "ssl-key"])?;
     // They are always checked.
     let is_checked = words.take_if("verify_ca", "true")? | words.take_if("verify_identity", "true")?;
-    for name in ["verify_ca", "verify_identity", "built_in_roots"] {
+    for name in ["verify_ca", "verify_identity"] {
         if words.take(name)?.is_some() {
-            return Err(words.wrong(&format!("`ssl-ca`, or nothing for the system's CAs, and no `{name}`")));
+            return Err(words.wrong(&format!("`{name}=true`, because the certificate is always checked")));
         }
+    }
+    if words.take("built_in_roots")?.is_some() {
+        return Err(words.wrong("`ssl-ca`, or nothing for the system's CAs, and no `built_in_roots`"));
     }
     if !is_required {
         // The client ignores the others.

@@ -58,8 +58,8 @@ impl PostgresRegister {
     ///
     /// The libpq options that the crate `tokio-postgres` supports can follow. `?application_name=chat` names the connection;
     /// without it, the name is `imid-lease/HOLDER`, of which PostgreSQL shows the first 63 characters. If the URL names several
-    /// hosts before its path, they are tried in turn, each for an equal part of the time limit, and the one that takes writes is used, unless
-    /// `target_session_attrs` says otherwise.
+    /// hosts before its path, they are tried in their order, each for an equal part of the time limit, and the one that takes
+    /// writes is used, unless `target_session_attrs` says otherwise. `load_balance_hosts` does not change this order.
     ///
     /// With the feature `tls`, the URL can have libpq's `sslmode`, `sslrootcert` (a file, or `system`), `sslcert`, `sslkey` and
     /// `channel_binding`:
@@ -186,7 +186,7 @@ fn parse_server(words: &Words, is_only_one: bool) -> Result<Config, RegisterErro
         ([_], _) => {}
         // The certificate of the server is for its address then. The client cannot use TLS without a name.
         ([], [address]) => _ = server.host(address.to_string()),
-        _ => return Err(words.wrong("a host")),
+        _ => return Err(words.wrong("a host, or several ones before the path")),
     }
     if ports > 1 {
         return Err(words.wrong("one port for each host"));
@@ -264,7 +264,8 @@ fn take_tls(words: &mut Words) -> Result<Option<Tls>, RegisterError> {
         _ => return Err(words.wrong("`sslmode` disable, prefer, require, verify-ca or verify-full")),
     };
     if check != Check::Nothing {
-        check_feature("PostgreSQL", &format!("sslmode={mode}"))?;
+        let part = if is_system { "sslrootcert=system".to_owned() } else { format!("sslmode={mode}") };
+        check_feature("PostgreSQL", &part)?;
     }
     let mut tls = files.unwrap_or_default();
     tls.check = check;

@@ -1,4 +1,4 @@
-//! Code of others that runs in the thread that keeps a lease: a subscriber, a recorder and a register may call, and may panic.
+//! Code of others that runs in the thread of a lease: a subscriber, a recorder and a register may call, and may panic.
 
 use std::cell::Cell;
 use std::fmt;

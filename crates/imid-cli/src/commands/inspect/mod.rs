@@ -185,12 +185,15 @@ impl Args {
                 let in_text = show.is_in_text.then(|| scan(text.trim(), now_ms)).filter(|scan| scan.ids.is_empty());
                 if let Some(scan) = in_text {
                     show.add_numbers(text, &scan.others);
+                    if scan.others.is_empty() {
+                        show.numbers.push(text.trim().to_owned());
+                    }
                     return Ok(());
                 }
                 readings
             }
             Ok(Pasted::Text(scan)) if matches!(show.to, To::Page(_)) => {
-                show.is_in_text |= self.is_sentence(text);
+                show.is_in_text |= self.session.is_empty() && self.is_sentence(text);
                 show.add_numbers(text, &scan.others);
                 if let Some(broken) = &scan.broken {
                     let word = &text.trim()[broken.at.clone()];
@@ -230,7 +233,8 @@ impl Args {
 
     /// Returns whether a line shows that the input is a longer text, and not a list of IDs with a header.
     fn is_sentence(&self, line: &str) -> bool {
-        self.ids.are_lines() && line.trim().contains(char::is_whitespace)
+        let words = line.split_whitespace().filter(|word| word.contains(char::is_alphanumeric));
+        self.ids.are_lines() && words.count() > 2
     }
 
     /// Reports a text without an ID. A line of a longer text need not have one, unless it looks like an ID.

@@ -144,7 +144,7 @@ impl Doctor {
             // The name of the table. A wrong password or a missing right has another reason.
             if !self.write && error.is_permanent() && message.contains("imid_register") && message.contains("exist") {
                 message = format!(
-                    "{message}; if the table was lost: {LOST}. Otherwise `imid lane create --first --bits N` makes it"
+                    "{message}; if the table was lost: {LOST}. Only if nothing has ever minted in it: `imid lane create --first --bits N`"
                 );
             }
             Stop::Error(message)

@@ -50,8 +50,8 @@ use crate::time::{TimeField, note_rounded, parse_duration};
 /// A bad line ends the run after all lines before it are written. With --keep-going, bad lines are skipped.
 ///
 /// With --output, the tool writes FILE.part, and renames it to FILE when it is complete. A run that ends early, for example
-/// because of a signal, leaves FILE.part. The same command with --resume continues it. It tags the input from its start, and
-/// with the same --seed the lines of FILE.part are the same again: it compares all of them and writes the ones after them.
+/// because of a signal, leaves FILE.part. If it had a --seed, the same command with --resume continues it: it tags the input
+/// from its start, compares all lines of FILE.part with the same ones, and writes those after them.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -99,7 +99,7 @@ pub(crate) struct Args {
     /// Write to this new file instead of standard output; it is not compressed
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Continue a run that ended early and left FILE.part
+    /// Continue a run with --seed that ended early and left FILE.part
     #[arg(long, requires_all = ["output", "seed"])]
     resume: bool,
     /// Seed to repeat a run with --time-field: the same lines and seed give the same IDs

@@ -7,8 +7,8 @@ use mysql_async::prelude::Queryable;
 
 use crate::register::remote::{Failure, Weakness};
 
-pub(super) const SWITCHED_OFF: &str = "semi-synchronous replication was switched off while this process was connected, so commits that waited \
-    for a replica were acknowledged without one";
+pub(super) const SWITCHED_OFF: &str = "semi-synchronous replication was switched off while this process was connected, so \
+    commits that waited for a replica were acknowledged without one";
 
 /// The names of MySQL 8.0.26 and later have `source` where those of MariaDB and older ones have `master`.
 const STATUS: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Rpl_semi_sync_master_status', \
@@ -52,7 +52,7 @@ impl SemiSync {
     /// Refuses the answer of a write that no replica has confirmed, from what was read before and after it.
     pub(super) fn check(before: Self, after: Self) -> Result<(), Failure> {
         if before.is_on && !after.is_on {
-            // So are the writes that follow on this server only.
+            // The writes that follow are on this server alone too.
             return Err(Weakness(SWITCHED_OFF).into());
         }
         if before.is_on && before.unacknowledged != after.unacknowledged {
