@@ -112,6 +112,10 @@ fn words_of_tls_that_contradict_each_other_are_refused() {
         ("https://u:secret@db?cacert=/a&%63acert=/b", "`cacert` once"),
         ("zookeeper://u:secret@db/chat?ssl=true", "no `?` and no `#`, or zookeepers:// for TLS"),
     ] {
+        // Without TLS, the scheme is refused before the rest is read.
+        if cfg!(not(feature = "tls")) && url.starts_with("https:") {
+            continue;
+        }
         let error = open_url(url, DEFAULT_TIME_LIMIT).err().unwrap_or_else(|| panic!("{url}"));
         assert!(error.is_url(), "{url}: {error}");
         let error = chain(&error);
