@@ -376,7 +376,8 @@ mod mariadb {
         });
         let is_waiting = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
         while !task.is_finished() && sqlx::query_scalar::<_, i64>(is_waiting).fetch_one(&mut observer).await? == 0 {
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            // The server shows what it has read before, until nobody has looked for 0.1 s.
+            tokio::time::sleep(Duration::from_millis(250)).await;
         }
         sqlx::raw_sql("COMMIT").execute(&mut holding).await?;
         Ok(task.await?.err().map(|error| {
