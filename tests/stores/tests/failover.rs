@@ -375,9 +375,12 @@ mod mariadb {
             take(&mut waiting).await
         });
         let is_waiting = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
-        while !task.is_finished() && sqlx::query_scalar::<_, i64>(is_waiting).fetch_one(&mut observer).await? == 0 {
-            // The server shows what it has read before, until nobody has looked for 0.1 s.
+        loop {
+            // The server shows what was read before, unless nobody has looked for 0.1 s.
             tokio::time::sleep(Duration::from_millis(250)).await;
+            if task.is_finished() || sqlx::query_scalar::<_, i64>(is_waiting).fetch_one(&mut observer).await? > 0 {
+                break;
+            }
         }
         sqlx::raw_sql("COMMIT").execute(&mut holding).await?;
         Ok(task.await?.err().map(|error| {
