@@ -158,20 +158,31 @@ fn a_subscriber_and_a_recorder_may_mint_and_read_the_status() {
     assert!(ids.generate(SessionTag::from_u32(0).unwrap()).is_ok());
 }
 
-/// A register whose name a recorder does not bear.
-struct Named(MemoryRegister);
+/// A register with a name, which panics where it says what it promises after some writes. A call that panics is one without an answer.
+struct Faulty {
+    memory: MemoryRegister,
+    name: &'static str,
+    writes_left: u64,
+}
 
-impl Register for Named {
+impl Faulty {
+    fn new(name: &'static str, writes_left: u64) -> Self {
+        Self { memory: MemoryRegister::new(), name, writes_left }
+    }
+}
+
+impl Register for Faulty {
     fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
-        self.0.list(prefix)
+        self.memory.list(prefix)
     }
 
     fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
-        self.0.read(key)
+        self.memory.read(key)
     }
 
     fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
-        self.0.compare_and_set(key, seen, value)
+        self.writes_left = self.writes_left.saturating_sub(1);
+        self.memory.compare_and_set(key, seen, value)
     }
 
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
@@ -183,18 +194,19 @@ impl Register for Named {
     }
 
     fn promise(&self) -> Promise {
+        assert!(self.writes_left > 0, "the client has a fault");
         Promise::Strong
     }
 
     fn name(&self) -> &'static str {
-        FAULTY
+        self.name
     }
 }
 
 #[test]
 fn a_recorder_that_panics_costs_a_call_its_answer_and_no_lease() {
     install();
-    let ids = LeasedGenerator::open(Named(MemoryRegister::new()), options(FAULTY)).unwrap();
+    let ids = LeasedGenerator::open(Faulty::new(FAULTY, u64::MAX), options(FAULTY)).unwrap();
     ids.wait_until_open(Duration::from_secs(20)).unwrap();
     let ids = Arc::new(ids);
     let seen = Arc::clone(&ids);
@@ -202,38 +214,6 @@ fn a_recorder_that_panics_costs_a_call_its_answer_and_no_lease() {
     assert!(FAULTY_CALLS.load(Ordering::Relaxed) > 6, "some of them have panicked");
     assert_eq!((ids.status().phase, ids.status().lost), (Phase::Holding, 0));
     assert!(ids.generate_within(SessionTag::from_u32(0).unwrap(), Duration::from_secs(20)).is_ok());
-}
-
-/// A register that panics where it says what it promises, after a renewal. A call that panics is one without an answer.
-#[derive(Clone)]
-struct Panics(MemoryRegister, Arc<AtomicU64>);
-
-impl Register for Panics {
-    fn list(&mut self, prefix: &str) -> Result<Vec<(String, String)>, RegisterError> {
-        self.0.list(prefix)
-    }
-
-    fn read(&mut self, key: &str) -> Result<Option<String>, RegisterError> {
-        self.0.read(key)
-    }
-
-    fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
-        self.1.fetch_add(1, Ordering::Relaxed);
-        self.0.compare_and_set(key, seen, value)
-    }
-
-    fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
-        Ok(None)
-    }
-
-    fn creates_missing_spaces(&self) -> bool {
-        true
-    }
-
-    fn promise(&self) -> Promise {
-        assert!(self.1.load(Ordering::Relaxed) < 4, "the client has a fault");
-        Promise::Strong
-    }
 }
 
 /// The generator whose status its own clock reads.
@@ -263,8 +243,7 @@ impl Clock for Reads {
 #[test]
 fn a_panic_of_the_thread_is_told_and_gives_nothing_back() {
     install();
-    let register = Panics(MemoryRegister::new(), Arc::default());
-    let ids = LeasedGenerator::open(register, options("panics").clock(Reads)).and_then(opened).unwrap();
+    let ids = LeasedGenerator::open(Faulty::new("panics", 4), options("panics").clock(Reads)).and_then(opened).unwrap();
     let ids = CLOCKED.get_or_init(|| ids);
     wait_until("the end", || ids.status().phase == Phase::Stopped);
     wait_until("the gauge", || {
