@@ -4,7 +4,8 @@
 # - Cargo.toml: `repository` of the workspace, which each package that is published takes over. With it, crates.io resolves the
 #   relative links of imid's README;
 # - README.md: the badge of the checks;
-# - SECURITY.md: where to report.
+# - SECURITY.md: where to report;
+# - deploy/alerts.yml and its test: the page for those on call, which each alert links to.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,4 +28,5 @@ fi
 # The badge is the line after the title.
 sed -i '/^\[!\[checks\](/,+1d' README.md
 sed -i "1s|\$|\n\n[![checks]($url/actions/workflows/checks.yml/badge.svg)]($url/actions/workflows/checks.yml)|" README.md
-sed -i "s|^Report .*|Report a vulnerability at <$url/security/advisories/new>, and not in a public issue.|" SECURITY.md
+sed -i "s|^Report .*|Report it privately at <$url/security/advisories/new>, not in a public issue.|" SECURITY.md
+sed -i "s|runbook_url: .*docs/|runbook_url: $url/blob/HEAD/docs/|" deploy/alerts.yml deploy/alerts.test.yml
