@@ -4,6 +4,7 @@
 //! A fork is in `tests/loom_fork.rs`.
 #![cfg(loom)]
 
+#[path = "support/models.rs"]
 mod models;
 mod support;
 

@@ -3,6 +3,7 @@
 //! In a file of its own, because the mark belongs to the process: models that run beside it would see the fork, too.
 #![cfg(loom)]
 
+#[path = "support/models.rs"]
 mod models;
 mod support;
 

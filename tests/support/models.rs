@@ -1,4 +1,4 @@
-//! Runs models.
+//! Runs the models of loom.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
