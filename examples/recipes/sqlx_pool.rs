@@ -88,6 +88,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let register = PoolRegister::open(PgPool::connect(&url).await?).await?;
     assert_eq!(register.promise(), Promise::Strong);
+    // For the recipe only. In production, `admin::create` creates the space once, so that a table that was lost is noticed.
     let ids = LeasedGenerator::open(register, LaneOptions::new().create_missing().holder("recipe"))?;
     let ids = tokio::task::spawn_blocking(move || ids.wait_until_open(Duration::from_secs(15)).map(|()| ids)).await??;
     let session = SessionTag::new(SessionType::GROUP, "room-42");

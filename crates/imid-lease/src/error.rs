@@ -105,7 +105,7 @@ impl LeaseError {
         matches!(self.0, LeaseKind::Reverted)
     }
 
-    /// Returns whether the space, or the record that describes it, is not in the register, and must not be created.
+    /// Returns whether the space, or the record that describes it, is not in the register: it was never created, or it was lost.
     pub const fn is_no_space(self) -> bool {
         matches!(self.0, LeaseKind::NoSpace)
     }
@@ -250,7 +250,7 @@ impl OpenError {
         matches!(self.0, OpenKind::Reverted(_))
     }
 
-    /// Returns whether the space, or the record that describes it, is not in the register, and must not be created.
+    /// Returns whether the space, or the record that describes it, is not in the register: it was never created, or it was lost.
     pub const fn is_no_space(&self) -> bool {
         matches!(self.0, OpenKind::NoSpace(_) | OpenKind::Undescribed(_))
     }

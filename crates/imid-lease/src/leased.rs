@@ -416,8 +416,8 @@ where
         self.lease.changes().wait(timeout, || self.lease.ended()).unwrap_or(false)
     }
 
-    /// Does what [`close_within`](Self::close_within) does in a task of any async runtime, without a time limit: it ends after two call
-    /// time limits at most, 4 s by default.
+    /// Does what [`close_within`](Self::close_within) does in a task of any async runtime, without a time limit: it ends as soon as
+    /// [`close`](Self::close) does.
     ///
     /// It starts when the future is first polled. Dropping the future after that stops nothing: the thread of the lease
     /// releases the lane.
@@ -426,8 +426,8 @@ where
         self.lease.changes().wait_async(|| self.lease.ended()).await
     }
 
-    /// Releases the lane, as [`close_within`](Self::close_within) does, and waits for the register to answer: at most two call time
-    /// limits, 4 s by default.
+    /// Releases the lane, as [`close_within`](Self::close_within) does, and waits for the call that is under way and for the release.
+    /// Each takes at most the call time limit, 2 s by default, or up to five of them if it has to connect.
     pub fn close(&self) {
         self.close_within(Duration::MAX);
     }

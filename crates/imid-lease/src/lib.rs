@@ -27,7 +27,7 @@
 //! ```
 //!
 //! Several processes share a register: [`LeasedGenerator::open`] with a `PostgresRegister`, for example. An operator creates its space
-//! once, with `imid lane create` or [`admin::create_first`].
+//! once, with `imid lane create` or [`admin::create`].
 //!
 //! # Guarantees
 //!

@@ -131,8 +131,8 @@ impl<C, const STRIPES: usize> LaneOptions<C, STRIPES> {
     /// Sets the name under which this process holds its lane. Default: the process ID and a random number. The name has 1 to 64 of the
     /// characters `A-Z`, `a-z`, `0-9`, `-`, `_`, `.` and `:`.
     ///
-    /// A process that starts can take a lane of the same name immediately, without waiting for the horizon. The name should therefore stay
-    /// the same across restarts, and be unique among live processes. If two share it, one of them loses its lane, and no ID is duplicated.
+    /// A process that starts can take a lane of the same name immediately, without waiting for the horizon, so a name that stays the same
+    /// across restarts helps after a crash. Two live processes with one name do no harm: the first may have to change its lane once.
     pub fn holder(mut self, name: impl Into<String>) -> Self {
         self.settings.holder = Some(name.into());
         self

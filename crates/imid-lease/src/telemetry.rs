@@ -38,7 +38,7 @@
 //! | `register is weak` | WARN | it can lose acknowledged writes; once | `reason` |
 //! | `register went back` | ERROR | a record is older than what was acknowledged; minting stops permanently | `key` |
 //! | `generator sealed` | INFO | it has stopped minting in the lane | `end_ms` |
-//! | `lease panicked` | ERROR | the thread of the lease has terminated, for example because of a faulty register; minting continues up to the ceiling | `reason` |
+//! | `lease panicked` | ERROR | the thread of the lease has terminated, because [`Register::promise`] or a [`Minter`](crate::minter::Minter) panicked; minting continues up to the ceiling | `reason` |
 //!
 //! Each has the target `imid_lease` and the fields `space` and `holder`.
 //!

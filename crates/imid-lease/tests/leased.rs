@@ -207,9 +207,10 @@ fn an_observed_id_holds_for_the_next_lane_too() {
 #[test]
 fn a_space_that_was_created_refuses_no_call() {
     let register = FaultyRegister::new();
-    let ahead = admin::Recovery::new(1_000 * MS, 500 * MS);
+    // The first grant has room for two seconds at half speed, and is renewed after one: a thread can be late on a busy machine.
+    let ahead = admin::Recovery::new(4_000 * MS, 500 * MS);
     admin::create(&mut register.clone(), "lanes", admin::LANES_LAYOUT, 6, ahead).unwrap();
-    let ids = LeasedGenerator::open(register, options()).and_then(opened).unwrap();
+    let ids = LeasedGenerator::open(register, options().horizon(4_000 * MS)).and_then(opened).unwrap();
     let (began, mut minted) = (Instant::now(), 0);
     while began.elapsed() < 2_500 * MS {
         ids.generate(room()).unwrap();
@@ -224,15 +225,19 @@ fn a_space_that_was_created_refuses_no_call() {
 fn the_hint_of_a_used_up_call_is_the_time_of_the_next_renewal() {
     let ids = LeasedGenerator::open(FaultyRegister::new(), options().horizon(8_000 * MS)).and_then(opened).unwrap();
     ids.generate(room()).unwrap();
-    let before = ids.status();
-    ids.raise_floor_ms(before.ceiling_ms.unwrap());
-    let start = Instant::now();
-    let error = ids.generate(room()).unwrap_err();
-    let hint = error.retry_after().unwrap();
+    // On a busy machine a renewal can come in between. The next one is two seconds away.
+    let between_renewals = || {
+        let before = ids.status();
+        ids.raise_floor_ms(before.ceiling_ms.unwrap());
+        let (refused, after) = (ids.generate(room()), ids.status());
+        refused.err().filter(|_| before.renewals == after.renewals).map(|error| (before, error, after))
+    };
+    let (before, error, after) = (0..10).find_map(|_| between_renewals()).expect("a call that is refused");
     assert!(error.is_used_up(), "{error}");
+    let hint = error.retry_after().unwrap();
+    let [most, least] = [&before, &after].map(|status| (2_000 * MS).saturating_sub(status.last_renewal.unwrap()));
+    assert!((least..=most + 2 * MS).contains(&(hint + MS)), "{hint:?} is not from {least:?} to {most:?}");
     wait_until("a renewal", || ids.status().renewals > before.renewals);
-    let late = start.elapsed().saturating_sub(hint);
-    assert!(start.elapsed() + 2 * MS >= hint && late < 1_000 * MS, "{late:?} after {hint:?}");
     ids.generate(room()).unwrap();
 }
 

@@ -35,7 +35,7 @@ remote_register! {
     /// etcd has no call that tells the time. The time of this register is the date of a reply of HTTP, accurate to half a second, for
     /// which it opens another connection every 10 s, for a moment; if that fails, the first one stays open.
     ///
-    /// With users, each process logs in once, and keeps its token over connections until etcd refuses it. A login costs etcd about
+    /// With users, each register logs in once, and keeps its token over connections until etcd refuses it. A login costs etcd about
     /// 60 ms of a processor (bcrypt at its default cost), so a fleet of 200 that starts together, or whose etcd restarts, takes 12 s of
     /// one. Client certificates (`--client-cert-auth`) cost nothing, and so does a lower `--bcrypt-cost` when the users are made.
     EtcdRegister, Etcd

@@ -47,7 +47,7 @@ const POP_WAIT: Duration = Duration::from_millis(100);
 ///   after the process has exited.
 /// - A step back to a time before the spare worker ID was popped is an error, until the clock is past it.
 /// - There is no lease. If someone pushes a worker ID that is in use, or restores the list from a backup, IDs are duplicated.
-///   `WorkerIds` of the crate imid-lease has none of these weaknesses.
+///   `WorkerIds` (feature `lease`) has none of these weaknesses.
 ///
 /// The application's own client reaches the server, with its URL, TLS, password and time limits: a [`List`].
 ///

@@ -69,8 +69,10 @@ struct Inner<C> {
 
 impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
     /// Opens a space of worker IDs. It returns immediately, in the phase [seeking](imid_lease::Phase::Seeking): a thread for each worker ID
-    /// looks for it, and keeps its lease until the last clone is dropped. Each has its own register, which `register` opens. The
-    /// space is created if the register has none.
+    /// looks for it, and keeps its lease until the last clone is dropped. Each has its own register, which `register` opens.
+    ///
+    /// The space is created if the register has none. **After a loss of the register, IDs would repeat**: stop all processes, and call
+    /// [`admin::create`](imid_lease::admin::create) or [`recover`](imid_lease::admin::recover) before one starts.
     ///
     /// ```
     /// # use imid_lease::OpenError;
@@ -163,8 +165,8 @@ impl<C: Clock + Send + Sync + 'static> WorkerIds<C> {
         self.0.leases.close_async().await
     }
 
-    /// Releases all worker IDs, as [`close_within`](Self::close_within) does, and waits for the register: at most two call time
-    /// limits after its last answer.
+    /// Releases all worker IDs, as [`close_within`](Self::close_within) does, and waits for the register: as long as
+    /// [`LeasedGenerator::close`](imid_lease::LeasedGenerator::close).
     pub fn close(&self) {
         self.close_within(Duration::MAX);
     }
