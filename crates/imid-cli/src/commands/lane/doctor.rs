@@ -29,7 +29,7 @@ Exit status:
   2: the arguments are wrong
 
 JSON members:
-  register_id: the UUID of the register; null before the first lease
+  register_id: the UUID of the register; null before the first space
   room: what etcd says of itself, or null for other stores
   room.bytes, room.alarms: its size, its alarms
   reads: times of a call that reads
@@ -76,7 +76,7 @@ const MOST_DIFFERENCE_MS: i64 = 600;
 /// How far a ceiling may be ahead of the clock besides its horizon: a lead, and a difference of clocks.
 const MOST_LEAD_MS: u64 = 5_000;
 
-/// If each lane begins further ahead of the clock, it is reported, as `Status::lacks_near_lanes` does.
+/// If each lane begins further ahead of the clock, it is reported.
 const MOST_NEAREST_MS: u64 = 1_000;
 
 /// If a space was created or recovered to begin further ahead of the clock, it is reported: longer than a horizon and a wrong clock explain.
