@@ -44,15 +44,33 @@
 //! # Ok::<(), imid::error::AfterError>(())
 //! ```
 //!
-//! **Store and send**: 10 bytes ([`to_bytes`](MessageId::to_bytes)), 19 characters ([`to_text`](MessageId::to_text)), a UUID
-//! ([`to_uuid_bytes`](MessageId::to_uuid_bytes)) or an integer, all in one order. [`store`] lists the features for databases.
+//! **Store, send and read**: as 10 bytes, 19 characters, a UUID ([`to_uuid_bytes`](MessageId::to_uuid_bytes)) or an integer, all in one
+//! order. [`store`] lists the features for databases, [`message_id!`] checks a literal when you compile, and [`codec`] reads and writes
+//! many IDs at once.
 //!
-//! **Read**: [`str::parse`], [`MessageId::from_bytes`], and [`MessageId::parse_lenient`] for what a person types. [`message_id!`] checks a
-//! literal when you compile, and [`codec`] reads and writes many IDs at once.
+//! ```
+//! use imid::{MessageId, message_id};
 //!
-//! **Scan by time**: [`MessageId::range`] returns the first and the last ID of a time range.
+//! let id = message_id!("F3ZC-7SWG-ECQH-T3DD");
+//! assert_eq!(MessageId::from_bytes(id.to_bytes()), id);
+//! assert_eq!(id.to_text().parse(), Ok(id));
+//! assert_eq!(MessageId::parse_lenient(" f3zc7swgecqht3dd ")?, id); // as a person types it
+//! # Ok::<(), Box<dyn core::error::Error>>(())
+//! ```
 //!
-//! **Route**: [`SessionTag::shard`] tells which of n processes owns a session.
+//! **Scan by time**: [`MessageId::range`] returns the first and the last ID of a time range. **Route**: [`SessionTag::shard`] tells which
+//! of n processes owns a session.
+//!
+//! ```
+//! # use core::num::NonZeroU32;
+//! # use imid::{MessageId, SessionTag, SessionType};
+//! let minute = MessageId::range(1_795_204_800_000..1_795_204_860_000)?;
+//! let query = format!("SELECT * FROM messages WHERE id BETWEEN '{}' AND '{}'", minute.start(), minute.end());
+//!
+//! let processes = NonZeroU32::new(100).expect("not 0");
+//! assert_eq!(SessionTag::new(SessionType::GROUP, "room-42").shard(processes), 63);
+//! # Ok::<(), imid::error::TimeRangeError>(())
+//! ```
 //!
 //! IDs of other chat systems are in [`dialect`]; 64-bit IDs such as Twitter's are in the crate `imid-snowflake`.
 //!

@@ -4,14 +4,7 @@
 //! **Use `imid-lease`.** This crate is for your own loop or runtime, for tests, and for reading. Its interface is not stable: any 0.x
 //! version can change it. The protocol itself is `spec/PROTOCOL.md` in the repository of imid.
 //!
-//! | module | what it has |
-//! | --- | --- |
-//! | [`record`] | the records of a register, and their text |
-//! | [`space`] | the lanes of one ID space, and their keys |
-//! | [`register`] | the trait of a store of records, and one in memory |
-//! | [`engine`] | a lease as a state machine: it learns what happened, and says what to do next |
-//! | [`admin`] | what an operator writes: a new space, a recovery, another number of lanes |
-//! | [`backoff`] | waits after calls that have failed |
+//! A process takes a lane and is granted room to mint in it:
 //!
 //! ```
 //! use imid_lease_protocol::admin;
@@ -47,6 +40,25 @@
 //! assert_eq!(grant.ceiling_ms, 1_795_204_822_345);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Guarantees
+//!
+//! **Unique**: the grants of one lane do not overlap, as long as the register keeps what it has acknowledged and answers a read with the
+//! latest write, and the driver does what each [`Action`](engine::Action) says and mints only under a grant. Replies may be late, lost or
+//! never come, and clocks may be wrong.
+//!
+//! **Repeatable**: the same calls with the same times and random bits have the same results.
+//!
+//! # Modules
+//!
+//! | module | what it has |
+//! | --- | --- |
+//! | [`record`] | the records of a register, and their text |
+//! | [`space`] | the lanes of one ID space, and their keys |
+//! | [`register`] | the trait of a store of records, and one in memory |
+//! | [`engine`] | a lease as a state machine: it learns what happened, and says what to do next |
+//! | [`admin`] | what an operator writes: a new space, a recovery, another number of lanes |
+//! | [`backoff`] | waits after calls that have failed |
 
 pub mod record;
 

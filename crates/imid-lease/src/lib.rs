@@ -9,7 +9,9 @@
 //! partitioned or wrong about the time can therefore mint only IDs that no other process will mint. Timeouts decide only how soon
 //! the lane of a dead process is reused.
 //!
-//! One process on one host needs a file and no service:
+//! # What you can do
+//!
+//! **Mint in one process on one host**: a file is enough.
 //!
 //! ```
 //! use imid::{SessionTag, SessionType};
@@ -26,8 +28,56 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Several processes share a register: [`LeasedGenerator::open`] with a `PostgresRegister`, for example. An operator creates its space
-//! once, with `imid lane create` or [`admin::create`].
+//! **Mint in several processes**, which share a register. An operator creates its space once, with `imid lane create` or
+//! [`admin::create`], and each process opens a lease.
+//!
+//! ```
+//! # #[cfg(feature = "postgres")]
+//! # fn open() -> Result<imid_lease::LeasedGenerator, Box<dyn std::error::Error>> {
+//! use std::time::Duration;
+//!
+//! use imid_lease::register::PostgresRegister;
+//! use imid_lease::{LaneOptions, LeasedGenerator};
+//!
+//! let register = PostgresRegister::from_url("postgres://chat@db/chat")?;
+//! let ids = LeasedGenerator::open(register, LaneOptions::new().space("production"))?;
+//! ids.wait_until_open(Duration::from_secs(15))?;
+//! # Ok(ids)
+//! # }
+//! ```
+//!
+//! **Answer when there is no ID**: [`generate`](LeasedGenerator::generate) never waits for the store. Its error says when to retry.
+//!
+//! ```
+//! # use imid::SessionTag;
+//! # use imid_lease::LeasedGenerator;
+//! # fn post(ids: &LeasedGenerator, room: SessionTag) -> (u16, String) {
+//! match ids.generate(room) {
+//!     Ok(id) => (201, id.to_string()),
+//!     // The store is down, say, or other processes hold all lanes.
+//!     Err(error) => (503, format!("{error}")), // Retry-After: error.retry_after()
+//! }
+//! # }
+//! ```
+//!
+//! **Probe, restart and stop**:
+//!
+//! ```
+//! # use std::time::Duration;
+//! # use imid_lease::LeasedGenerator;
+//! # fn serve(ids: &LeasedGenerator) {
+//! let is_ready = ids.status().can_mint();
+//! // On a thread for this: only a restart helps. Tasks await `needs_restart_async`.
+//! if let Some(error) = ids.needs_restart_within(Duration::MAX) {
+//!     eprintln!("{error}");
+//! }
+//! // After the last request: another process can then take the lane immediately.
+//! ids.close_within(Duration::from_secs(5));
+//! # }
+//! ```
+//!
+//! **Use your own pool or another store**: implement [`Register`]. **Create, recover and resize spaces**: [`admin`]. **Watch**: [`Status`]
+//! and [`telemetry`]. **Lease other numbers than lanes**: [`minter`].
 //!
 //! # Guarantees
 //!

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use imid::clock::SystemClock;
-use imid_lease_protocol::admin::LONGEST_HORIZON;
+use imid_lease_protocol::admin::{LANES_LAYOUT, LONGEST_HORIZON};
 use thiserror::Error;
 
-use crate::admin::LANES_LAYOUT;
 use crate::engine::Config;
 use crate::record::{Name, RecordError};
 use crate::space::{Space, SpaceError};
