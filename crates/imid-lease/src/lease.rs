@@ -10,10 +10,9 @@ use imid::clock::Clock;
 use crate::admin::describe_missing;
 use crate::clock::{BelievedClock, monotonic_ms};
 use crate::engine::{
-    Action, Config, Engine, Listing, Moment, Outcome, Phase, Reply, Silence, Stopped, clock_judgement,
+    Action, Config, Engine, Grant, Listing, Moment, Outcome, Phase, Reply, Silence, Stopped, clock_judgement,
 };
 use crate::handle::{Handle, Side};
-use crate::minter::Minter;
 use crate::register::{Register, RegisterError, call_for};
 use crate::status::{Start, State};
 use crate::telemetry;
@@ -32,6 +31,22 @@ const IDENTIFY_MS: u64 = 60_000;
 
 /// The longest wait before the space is created again.
 const LONGEST_WAIT_MS: u64 = 1_000;
+
+/// Mints under the grants of a lease. All calls come from the thread of the lease, and none of them may wait for a call of the lease.
+pub trait Minter: Send {
+    /// Returns the first Unix millisecond after the last stamp under the present grant; 0 if there is none, or if the clock has passed it.
+    fn used_until_ms(&self) -> u64;
+
+    /// Starts to mint under a grant. The one before is sealed.
+    fn start(&mut self, grant: Grant);
+
+    /// Raises the ceiling of the present grant.
+    fn raise(&mut self, ceiling_ms: u64);
+
+    /// Ends the present grant permanently, and returns the first Unix millisecond after each stamp that was minted under it, or that a
+    /// call under way will return; 0 if there is none. Called again it returns the same.
+    fn seal(&mut self) -> u64;
+}
 
 /// A lease, as its thread has it.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]

@@ -13,28 +13,13 @@ use crate::clock::until;
 use crate::error::{LeaseError, LeaseKind, OpenError, OpenKind};
 use crate::handle::Handle;
 use crate::lease::Lease;
+pub use crate::lease::Minter;
 use crate::options::{LaneOptions, OptionsKind};
 use crate::record::Name;
 use crate::register::{Register, RegisterError};
 use crate::space::Space;
 use crate::status::Status;
 use crate::wait::Changes;
-
-/// Mints under the grants of a lease. All calls come from the thread of the lease, and none of them may wait for a call of the lease.
-pub trait Minter: Send {
-    /// Returns the first Unix millisecond after the last stamp under the present grant; 0 if there is none, or if the clock has passed it.
-    fn used_until_ms(&self) -> u64;
-
-    /// Starts to mint under a grant. The one before is sealed.
-    fn start(&mut self, grant: Grant);
-
-    /// Raises the ceiling of the present grant.
-    fn raise(&mut self, ceiling_ms: u64);
-
-    /// Ends the present grant permanently, and returns the first Unix millisecond after each stamp that was minted under it, or that a
-    /// call under way will return; 0 if there is none. Called again it returns the same.
-    fn seal(&mut self) -> u64;
-}
 
 /// The numbers that are leased, from 0 to 2^`bits` - 1. They are the same for all processes of a space.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

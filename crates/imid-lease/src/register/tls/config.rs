@@ -14,7 +14,6 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
 use super::{Check, Tls};
-use crate::register::remote::Failure;
 use crate::register::worker::Worker;
 
 /// The settings of TLS cannot be used.
@@ -84,7 +83,7 @@ pub(crate) fn install_provider() -> Result<(), Settings> {
 impl Tls {
     /// Reads the files in a thread, because they may be on a network. Some clients make a configuration of rustls themselves: then the
     /// settings are made sure to be right, because such a client panics.
-    pub(crate) async fn files(&self, client_configures: bool) -> Result<Files, Failure> {
+    pub(crate) async fn files(&self, client_configures: bool) -> Result<Files, Box<dyn Error + Send + Sync>> {
         let tls = self.clone();
         Ok(self.reader.run(WHAT, move || tls.read(client_configures)).await??)
     }
