@@ -64,9 +64,11 @@
 //!
 //! ```
 //! # use std::time::Duration;
-//! # use imid_lease::LeasedGenerator;
+//! # use imid_lease::{LeasedGenerator, Phase};
 //! # fn serve(ids: &LeasedGenerator) {
-//! let is_ready = ids.status().can_mint();
+//! // While only the store is down, a process with a lane stays ready.
+//! let status = ids.status();
+//! let is_ready = status.can_mint() || status.phase == Phase::Holding;
 //! // On a thread for this: only a restart helps. Tasks await `needs_restart_async`.
 //! if let Some(error) = ids.needs_restart_within(Duration::MAX) {
 //!     eprintln!("{error}");
