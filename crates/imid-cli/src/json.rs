@@ -11,7 +11,7 @@ use serde::{Deserializer as _, Serialize};
 use serde_json::value::RawValue;
 
 use crate::input::utf8;
-use crate::report::{Stop, quote, quote_json};
+use crate::report::{Stop, quote};
 
 /// The argument that asks for JSON.
 #[derive(clap::Args)]
@@ -178,20 +178,6 @@ pub(crate) fn text(value: &str) -> Option<Cow<'_, str>> {
         Some(_) => serde_json::from_str::<String>(value).ok().map(Cow::Owned),
         None => Some(value.into()),
     }
-}
-
-/// The error for a string that is not valid Unicode.
-pub(crate) fn not_unicode(value: &str) -> String {
-    format!("expected valid Unicode, found {}", quote_json(value))
-}
-
-/// Parses the text of a value. The error shows the value as it is in the line: `null` is not `"null"`.
-pub(crate) fn parse<T>(value: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T, String> {
-    let text = text(value).ok_or_else(|| not_unicode(value))?;
-    parse(&text).map_err(|error| match error.strip_suffix(&quote(&text)) {
-        Some(expected) if !value.starts_with('"') => expected.to_owned() + &quote_json(value),
-        _ => error,
-    })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::input::Record;
-use crate::json::{self, JsonLine, not_unicode};
+use crate::json::{self, JsonLine};
 use crate::report::{quote, quote_json};
 use crate::time::TimeField;
 
@@ -54,7 +54,9 @@ impl<'a> Value<'a> {
     pub(crate) fn text(self) -> Result<Cow<'a, str>, String> {
         match self {
             Self::Text(text) => Ok(text),
-            Self::Json(value) => json::text(value).ok_or_else(|| not_unicode(value)),
+            Self::Json(value) => {
+                json::text(value).ok_or_else(|| format!("expected valid Unicode, found {}", quote_json(value)))
+            }
         }
     }
 
@@ -68,11 +70,17 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// Parses the text. The error shows a JSON value as it is in the line: `null` is not `"null"`.
     pub(crate) fn parse<T>(self, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T, String> {
-        match self {
-            Self::Text(text) => parse(&text),
-            Self::Json(value) => json::parse(value, parse),
-        }
+        let bare = match &self {
+            Self::Json(value) => Some(*value).filter(|value| !value.starts_with('"')),
+            Self::Text(_) => None,
+        };
+        let text = self.text()?;
+        parse(&text).map_err(|error| match (bare, error.strip_suffix(&quote(&text))) {
+            (Some(value), Some(expected)) => expected.to_owned() + &quote_json(value),
+            _ => error,
+        })
     }
 
     /// Returns the name of a session: a string, or the decimal text of an integer of any size.

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use bstr::ByteSlice;
 use same_file::Handle;
-use tempfile::TempPath;
 
 use crate::report::{Stop, quote, quote_path};
 
@@ -52,22 +51,8 @@ impl PartFile {
         }
         let target = Self { path: path.to_owned(), part, file: BufReader::new(file), equal: 0 };
         // Another run can have finished the part before it was locked here. Then this is the file of that run.
-        if !is_free(path) {
-            return Err(is_taken(path));
-        }
-        if target.is_moved() {
-            return Err(Stop::Error(format!(
-                "{} was moved or deleted at this moment; run this again",
-                quote_path(&target.part)
-            )));
-        }
-        Ok(target)
-    }
-
-    /// Returns whether the part has another name now, or none. Nobody moves it while it is locked.
-    fn is_moved(&self) -> bool {
-        let file = self.file.get_ref().try_clone().and_then(Handle::from_file);
-        file.is_ok_and(|file| Handle::from_path(&self.part).map_or(true, |part| part != file))
+        // The run that wrote it may have moved it before it was locked.
+        if is_free(path) { Ok(target) } else { Err(is_taken(path)) }
     }
 
     /// Returns the name of the part for messages.
@@ -123,7 +108,7 @@ impl PartFile {
 /// A run that wrote nothing leaves no part.
 impl Drop for PartFile {
     fn drop(&mut self) {
-        if self.file.get_ref().metadata().is_ok_and(|metadata| metadata.len() == 0) && !self.is_moved() {
+        if self.file.get_ref().metadata().is_ok_and(|metadata| metadata.len() == 0) {
             let _ = fs::remove_file(&self.part);
         }
     }
@@ -131,15 +116,11 @@ impl Drop for PartFile {
 
 /// Gives a file another name. A file that has this name already is not replaced, even if it comes at the same moment.
 fn move_to_free_name(from: &Path, to: &Path) -> io::Result<()> {
-    let mut part = TempPath::try_from_path(from)?;
-    part.disable_cleanup(true);
-    match part.persist_noclobber(to) {
-        Ok(()) => Ok(()),
-        Err(error) if is_free(to) && error.error.kind() != io::ErrorKind::AlreadyExists => {
-            // Some network file systems can neither refuse to replace nor make a second name.
-            fs::rename(from, to)
-        }
-        Err(error) => Err(error.error),
+    match fs::hard_link(from, to) {
+        Ok(()) => fs::remove_file(from),
+        // Some file systems cannot give a file a second name.
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists && is_free(to) => fs::rename(from, to),
+        Err(error) => Err(error),
     }
 }
 

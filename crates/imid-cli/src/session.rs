@@ -25,11 +25,6 @@ impl SessionArgs {
         self.session.is_some()
     }
 
-    /// Returns whether the type was given, or is PRIVATE because there is a peer.
-    pub(crate) fn has_type(&self) -> bool {
-        self.session_type.is_some() || self.peer.is_some()
-    }
-
     /// Returns whether all of these arguments are missing.
     pub(crate) fn is_empty(&self) -> bool {
         self.session_type.is_none() && !self.is_named()

@@ -4,12 +4,11 @@ mod doctor;
 
 use std::error::Error;
 use std::io::Write;
-use std::path::PathBuf;
-use std::sync::LazyLock;
 use std::time::Duration;
-use std::{env, fs, iter};
+use std::{fs, iter};
 
 use clap::Subcommand;
+use clap::builder::{Resettable, StyledStr};
 use imid_lease::admin::{self, AdminError, FreeIf, LaneView, Recovery, ResizeIf};
 use imid_lease::record::LaneState;
 use imid_lease::register::{DEFAULT_TIME_LIMIT, Register, RegisterError, open_url, open_url_read_only, tool::STORES};
@@ -18,8 +17,8 @@ use serde_json::{Value, json};
 use super::whole_number;
 use crate::Out;
 use crate::json::{self, JsonArg};
-use crate::report::{Report, Stop, quote, quote_path};
-use crate::time::{AboveTime, LAST_MS, ZoneArg, parse_duration};
+use crate::report::{Report, Stop, quote};
+use crate::time::{LAST_MS, TimeArg, ZoneArg, now_ms, parse_duration};
 
 /// Show the lanes of a register, and free a lane whose holder is gone
 ///
@@ -93,21 +92,19 @@ struct List {
 /// The space of lanes.
 #[derive(clap::Args)]
 struct SpaceArgs {
+    /// The register: file: and a path, or a URL of PostgreSQL, MySQL, MariaDB, Redis, Valkey, etcd or ZooKeeper
+    ///
+    /// A URL can contain a password, and other users can see the arguments of a process: pass it in the environment variable
+    /// instead.
     #[arg(
         long,
         value_name = "URL",
-        conflicts_with = "register_file",
-        help = help_of_register(),
-        long_help = format!(
-            "{}\n\nA URL can contain a password, and other users can see the arguments of a process: \
-             pass it in the environment variable `IMID_REGISTER` or in a file instead.",
-            help_of_register()
-        )
+        env = "IMID_REGISTER",
+        hide_env_values = true,
+        default_value = "",
+        hide_default_value = true
     )]
-    register: Option<String>,
-    /// File whose first line is the URL of the register
-    #[arg(long, value_name = "FILE")]
-    register_file: Option<PathBuf>,
+    register: String,
     /// Name of the space of lanes, as in the options of the generator
     #[arg(long = "space", value_name = "NAME", default_value = "lanes")]
     name: String,
@@ -128,6 +125,25 @@ struct Release {
     force: bool,
 }
 
+/// How far IDs may have been minted.
+#[derive(clap::Args)]
+struct Minted {
+    /// The longest horizon that a process of this space has used, since the backup was made if there is one
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
+    horizon: Duration,
+    /// The largest error of a clock, as in the options of the generator
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
+    max_skew: Duration,
+    /// A time above all IDs that were minted, such as that of the greatest one in the message store
+    ///
+    /// After the backup was made, a process whose clock was ahead by more than --max-skew may have minted IDs that the
+    /// register cannot show.
+    #[arg(long, value_name = "TIME", value_parser = TimeArg::parse, allow_hyphen_values = true)]
+    above: Option<TimeArg>,
+    #[command(flatten)]
+    zone: ZoneArg,
+}
+
 #[derive(clap::Args)]
 #[command(after_help = "\
 Example:
@@ -135,19 +151,13 @@ Example:
 struct Recover {
     #[command(flatten)]
     space: SpaceArgs,
-    /// The longest horizon that a process of this space has used since the backup was made
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
-    horizon: Duration,
-    /// The largest error of a clock, as in the options of the generator
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, allow_hyphen_values = true)]
-    max_skew: Duration,
     #[command(flatten)]
-    above: AboveTime,
-    #[command(flatten)]
-    zone: ZoneArg,
+    minted: Minted,
 }
 
 #[derive(clap::Args)]
+#[command(mut_arg("horizon", |arg| arg.required(false).default_value("10s")))]
+#[command(mut_arg("max_skew", |arg| arg.required(false).default_value("5s")))]
 #[command(after_help = "\
 Example:
   imid lane create --register postgres://chat:secret@db/chat --bits 6")]
@@ -165,16 +175,8 @@ struct Create {
     /// Layout of the IDs, as `imid lane list` prints it
     #[arg(long, value_name = "LAYOUT", default_value = admin::LANES_LAYOUT)]
     layout: String,
-    /// The longest horizon that a process of this space has used, if there was one in this register
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "10s", allow_hyphen_values = true)]
-    horizon: Duration,
-    /// The largest error of a clock, as in the options of the generator
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "5s", allow_hyphen_values = true)]
-    max_skew: Duration,
     #[command(flatten)]
-    above: AboveTime,
-    #[command(flatten)]
-    zone: ZoneArg,
+    minted: Minted,
 }
 
 #[derive(clap::Args)]
@@ -210,84 +212,49 @@ impl Args {
 type Opened = Result<Box<dyn Register>, RegisterError>;
 
 impl SpaceArgs {
-    /// Opens the register by `open_url`, or by `open_url_read_only`.
+    /// Opens the register by `open_url`, or by `open_url_read_only`, if it is there.
     fn open(&self, open: fn(&str, Duration) -> Opened) -> Result<Box<dyn Register>, Stop> {
-        self.open_with_url(open).map(|(register, _)| register)
-    }
-
-    /// Opens the register, and returns its URL too. A file of the URL can be a pipe, which is read only once.
-    fn open_with_url(&self, open: fn(&str, Duration) -> Opened) -> Result<(Box<dyn Register>, String), Stop> {
-        let (url, place) = self.url()?;
         // Opening the register of a new path to write would create it.
-        if let Some(path) = url.strip_prefix("file:").filter(|path| !path.is_empty())
+        if let Some(path) = self.register.strip_prefix("file:").filter(|path| !path.is_empty())
             && let Err(error) = fs::metadata(path)
         {
-            return Err(Stop::Error(format!("{place}: cannot open {}: {error}", quote(path))));
+            return Err(Stop::Error(format!("--register: cannot open {}: {error}", quote(path))));
         }
-        Ok((open_at(open, &url, place)?, url))
+        self.open_or_create(open)
     }
 
-    /// Returns the URL, and what it is from.
-    fn url(&self) -> Result<(String, &'static str), Stop> {
-        if let Some(url) = &self.register {
-            return Ok((url.clone(), "--register"));
-        }
-        if let Some(path) = &self.register_file {
-            let text = fs::read_to_string(path)
-                .map_err(|error| Stop::Error(format!("--register-file: cannot read {}: {error}", quote_path(path))))?;
-            return Ok((text.lines().next().unwrap_or_default().trim().to_owned(), "--register-file"));
-        }
-        match env::var("IMID_REGISTER") {
-            Ok(url) if !url.is_empty() => Ok((url, "IMID_REGISTER")),
-            _ => {
-                let expected = "expected --register, --register-file or the variable IMID_REGISTER, found none of them";
-                Err(Stop::Usage(expected.into()))
-            }
-        }
+    fn open_or_create(&self, open: fn(&str, Duration) -> Opened) -> Result<Box<dyn Register>, Stop> {
+        open(&self.register, DEFAULT_TIME_LIMIT).map_err(|error| {
+            let install = format!(", which this tool was installed without; {INSTALL}");
+            let message = chain(&error).replace(" of imid-lease, which was not compiled in", &install);
+            let message = format!("--register: {message}");
+            if error.is_url() { Stop::Usage(message) } else { Stop::Error(message) }
+        })
     }
 }
 
-/// Opens the register of a URL, which is from this option or variable.
-fn open_at(open: fn(&str, Duration) -> Opened, url: &str, place: &str) -> Result<Box<dyn Register>, Stop> {
-    open(url, DEFAULT_TIME_LIMIT).map_err(|error| {
-        let message = format!("{place}: {}", install_hint(&chain(&error)));
-        if error.is_url() { Stop::Usage(message) } else { Stop::Error(message) }
-    })
-}
-
-/// What `--register` takes.
-fn help_of_register() -> String {
-    let servers: Vec<_> = STORES.iter().filter(|store| store.is_server()).map(|store| store.name).collect();
-    let (last, others) = servers.split_last().expect("there are servers");
-    format!("The register: file: and a path, or a URL of {} or {last}", others.join(", "))
-}
+/// Installs the tool with the clients of all stores.
+const INSTALL: &str = "cargo install --path crates/imid-cli --features postgres,mysql,redis,etcd,zookeeper,tls-ring";
 
 /// How to get the clients of the servers, in a tool without any of them.
-fn how_to_get_servers() -> Option<&'static str> {
-    static HOW: LazyLock<String> = LazyLock::new(|| {
-        let features: Vec<_> = STORES.iter().filter_map(|store| store.feature).collect();
-        let install = format!("cargo install --path crates/imid-cli --features {},tls-ring", features.join(","));
-        format!("This tool was installed for registers in files. With all databases and servers:\n  {install}")
-    });
+fn how_to_get_servers() -> Resettable<StyledStr> {
     let has_servers = STORES.iter().any(|store| store.is_server() && store.is_compiled_in());
-    (!has_servers).then_some(&HOW)
+    let how = format!("This tool was installed for registers in files. With all databases and servers:\n  {INSTALL}");
+    (!has_servers).then(|| how.into()).into()
 }
 
-/// Returns the message of the library. If it misses a feature, the message ends with the command that installs the tool with
-/// that one, with those that it has, and with TLS.
-fn install_hint(message: &str) -> String {
-    let Some((start, rest)) = message.split_once("needs the feature `") else { return message.to_owned() };
-    let missing = rest.split('`').next().unwrap_or_default();
-    let servers = STORES.iter().filter(|store| store.is_compiled_in() || store.name == missing);
-    let features: Vec<_> = servers.filter_map(|store| store.feature).chain(["tls-ring"]).collect();
-    let install = format!("cargo install --path crates/imid-cli --features {}", features.join(","));
-    format!("{start}needs the feature `{missing}`, which this tool was installed without; {install}")
+impl Minted {
+    fn recovery(&self) -> Result<Recovery, Stop> {
+        let mut recovery = Recovery::new(self.horizon, self.max_skew);
+        recovery.above_ms = TimeArg::ms_of("--above", self.above.as_ref(), &self.zone)?;
+        Ok(recovery)
+    }
 }
 
 impl List {
     fn list(&self, out: &mut Out) -> Result<(), Stop> {
         let mut register = self.space.open(open_url_read_only)?;
-        let view = admin::view(&mut *register, &self.space.name).map_err(|error| stop(&error))?;
+        let view = admin::view(&mut *register, &self.space.name).map_err(|error| stop(&error, &[]))?;
         let (meta, promise) = (&view.meta, register.promise());
         // One that cannot be read does not hide the lanes: another version can have written it, and a user can have no right to it.
         let register_id = admin::register_id(&mut *register);
@@ -324,10 +291,8 @@ impl Release {
             report.note(format_args!("watching lane {} for the horizon of its holder", self.lane));
         }
         let when = if self.force { FreeIf::Forced } else { FreeIf::Unchanged };
-        admin::free(&mut *register, &self.space.name, self.lane, when).map_err(|error| match stop(&error) {
-            Stop::Error(message) if error.is_in_use() => Stop::Error(message + "; --force frees it nevertheless"),
-            stop => stop,
-        })?;
+        let freed = admin::free(&mut *register, &self.space.name, self.lane, when);
+        freed.map_err(|error| stop(&error, &[(AdminError::is_in_use, "; --force frees it nevertheless")]))?;
         if self.force {
             report.note("if its holder is alive, it mints up to its ceiling, and then needs another lane");
         }
@@ -338,15 +303,12 @@ impl Release {
 impl Recover {
     fn recover(&self, out: &mut Out, report: &Report) -> Result<(), Stop> {
         let mut register = self.space.open(open_url)?;
-        let mut recovery = Recovery::new(self.horizon, self.max_skew);
-        recovery.above_ms = self.above.ms(&self.zone)?;
-        let recovered = admin::recover(&mut *register, &self.space.name, recovery);
-        let floor_ms = recovered.map_err(|error| match stop(&error) {
-            Stop::Error(message) if error.is_in_use() => Stop::Error(message + ": stop all processes, and repeat this"),
-            Stop::Error(message) if error.is_no_space() => Stop::Error(
-                message + ": if the backup has none, make it with `imid lane create`, which starts past everything that may have been minted",
-            ),
-            stop => stop,
+        let recovery = self.minted.recovery()?;
+        let floor_ms = admin::recover(&mut *register, &self.space.name, recovery).map_err(|error| {
+            const NO_SPACE: &str =
+                ": if the backup has none, make it with `imid lane create`, which starts past everything that may have been minted";
+            let in_use = ": stop all processes, and repeat this";
+            stop(&error, &[(AdminError::is_in_use, in_use), (AdminError::is_no_space, NO_SPACE)])
         })?;
         if recovery.above_ms.is_none() {
             report.note(
@@ -354,33 +316,26 @@ impl Recover {
                  the message store, and repeat this with --above if that is later",
             );
         }
-        let time = time_or_ms(floor_ms, &self.zone);
+        let time = time_or_ms(floor_ms, &self.minted.zone);
         Ok(writeln!(out, "all lanes of {} are free from {time}", self.space.name)?)
     }
 }
 
 impl Create {
     fn create(&self, out: &mut Out) -> Result<(), Stop> {
-        let (url, place) = self.space.url()?;
-        // A file that is not there is created.
-        let mut register = open_at(open_url, &url, place)?;
-        let mut recovery = Recovery::new(self.horizon, self.max_skew);
-        recovery.above_ms = self.above.ms(&self.zone)?;
+        let mut register = self.space.open_or_create(open_url)?;
+        let recovery = self.minted.recovery()?;
         let (name, layout) = (&self.space.name, &self.layout);
         let made = if self.first {
             admin::create_first(&mut *register, name, layout, self.bits)
         } else {
             admin::create(&mut *register, name, layout, self.bits, recovery)
         };
-        let meta = made.map_err(|error| match stop(&error) {
-            Stop::Error(message) if error.is_used() => {
-                Stop::Error(message + ": the space was used, so make it without --first")
-            }
-            stop => stop,
-        })?;
+        let used = ": the space was used, so make it without --first";
+        let meta = made.map_err(|error| stop(&error, &[(AdminError::is_used, used)]))?;
         let from = match meta.floor_ms {
             0 => "now".to_owned(),
-            floor_ms => time_or_ms(floor_ms, &self.zone),
+            floor_ms => time_or_ms(floor_ms, &self.minted.zone),
         };
         Ok(writeln!(out, "space {name} has {} lanes, free from {from}", 1_u64 << meta.bits)?)
     }
@@ -391,12 +346,8 @@ impl Resize {
         let mut register = self.space.open(open_url)?;
         let when = if self.stop_holders { ResizeIf::Forced } else { ResizeIf::Unused };
         let resized = admin::resize(&mut *register, &self.space.name, self.bits, when);
-        let meta = resized.map_err(|error| match stop(&error) {
-            Stop::Error(message) if error.is_in_use() => Stop::Error(
-                message + ": stop all processes, and repeat this; --stop-holders ends the minting of those that run",
-            ),
-            stop => stop,
-        })?;
+        let in_use = ": stop all processes, and repeat this; --stop-holders ends the minting of those that run";
+        let meta = resized.map_err(|error| stop(&error, &[(AdminError::is_in_use, in_use)]))?;
         Ok(writeln!(out, "space {} has {} lanes now ({} bits)", self.space.name, 1_u64 << meta.bits, meta.bits)?)
     }
 }
@@ -457,22 +408,18 @@ fn time_or_ms(unix_ms: u64, zone: &ZoneArg) -> String {
     time(unix_ms, zone).unwrap_or_else(|| format!("{unix_ms} ms"))
 }
 
-/// The present time, or 1970 if the clock is before it.
-fn now_ms() -> u64 {
-    jiff::Timestamp::now().as_millisecond().try_into().unwrap_or(0)
-}
+/// A kind of error, and what to do about it.
+type Cure = (fn(&AdminError) -> bool, &'static str);
 
-fn stop(error: &AdminError) -> Stop {
-    let message = chain(error);
-    match error {
-        // It shows the value, and does not tell which option has it.
-        _ if error.is_options() => Stop::Usage(message),
-        _ if error.is_ahead() => Stop::Error(message + "; --above names such a time"),
-        _ if error.is_clock() => Stop::Error(
-            message + ": set the wrong one, and repeat this; --above TIME, with a time above all IDs, works with both",
-        ),
-        _ => Stop::Error(message),
-    }
+/// Returns an error, with what to do about it.
+fn stop(error: &AdminError, cures: &[Cure]) -> Stop {
+    const CLOCK: &str =
+        ": set the wrong one, and repeat this; --above TIME, with a time above all IDs, works with both";
+    const ALL: [Cure; 2] = [(AdminError::is_ahead, "; --above names such a time"), (AdminError::is_clock, CLOCK)];
+    let cure = cures.iter().chain(&ALL).find(|(is_kind, _)| is_kind(error));
+    let message = chain(error) + cure.map_or("", |(_, cure)| cure);
+    // It shows the value, and does not tell which option has it.
+    if error.is_options() { Stop::Usage(message) } else { Stop::Error(message) }
 }
 
 /// Returns an error with its causes.

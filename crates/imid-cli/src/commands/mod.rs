@@ -3,7 +3,6 @@
 mod check;
 mod completions;
 mod grep;
-mod id_texts;
 mod inspect;
 mod lane;
 mod man;

@@ -1,5 +1,6 @@
 //! Input with an ID in each line or row, for the commands that read many stored IDs.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use bstr::ByteSlice;
@@ -7,9 +8,10 @@ use imid::dialect::Dialect;
 use imid::error::LineError;
 use imid::{MessageId, codec};
 use imid_inspect::{Id, Scheme};
-use serde::Serialize;
+use serde_json::Value;
 
 use super::problems::Problems;
+use crate::Out;
 use crate::candidates;
 use crate::input::{self, Block, Input, KindArg, Opened, too_long, trim_line_end, utf8};
 use crate::json::{self, JsonLine};
@@ -51,7 +53,7 @@ pub(super) trait Visitor {
 }
 
 /// Numbers of lines or rows. `lines` is the sum of the others.
-#[derive(Clone, Copy, Default, Serialize)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Counts {
     pub(super) lines: u64,
     pub(super) valid: u64,
@@ -59,13 +61,19 @@ pub(super) struct Counts {
     pub(super) blank: u64,
 }
 
-impl Counts {
-    /// Returns the lines of a summary for people.
-    pub(super) fn rows(self) -> [(&'static str, String); 4] {
-        let Self { lines, valid, invalid, blank } = self;
-        [("lines", lines), ("valid", valid), ("invalid", invalid), ("blank", blank)]
-            .map(|(name, count)| (name, count.to_string()))
+/// Writes the members of a JSON object for people: numbers and times.
+pub(super) fn write_summary(summary: &Value, out: &mut Out) -> Result<(), Stop> {
+    for (name, value) in summary.as_object().into_iter().flatten() {
+        let value = match value {
+            Value::Bool(_) => continue,
+            Value::Null if name == "duplicates" => "unknown: the input is not sorted (use --unsorted)".to_owned(),
+            Value::Null => "none".to_owned(),
+            Value::String(time) => time.clone(),
+            number => number.to_string(),
+        };
+        writeln!(out, "{:<12}{value}", name.replace('_', " "))?;
     }
+    Ok(())
 }
 
 impl StoredIds {
@@ -151,10 +159,10 @@ struct Reader<'a, 'r, V> {
 
 impl<V: Visitor> Reader<'_, '_, V> {
     fn read_input(&mut self, mut input: Input) -> Result<(), Stop> {
-        while let Some(block) = input.next()? {
+        while let Some(block) = input.next(false)? {
             match block {
                 Block::Lines(lines) => self.read_lines(lines)?,
-                Block::TooLong => {
+                Block::TooLong(_) => {
                     self.line += 1;
                     self.counts.lines += 1;
                     self.count_invalid(&too_long());

@@ -8,7 +8,6 @@ mod records;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::mem;
-use std::ops::Range;
 use std::path::Path;
 
 use bstr::ByteSlice;
@@ -51,16 +50,9 @@ const MARK: &[u8] = "\u{feff}".as_bytes();
 pub(crate) enum Block<'a> {
     /// One or more whole lines, each with its line feed. The last line of the input may have none.
     Lines(&'a [u8]),
-    /// A line of more than [`MAX_LINE`] bytes. It was skipped.
-    TooLong,
-}
-
-/// A piece of the input of a search.
-pub(crate) enum Part<'a> {
-    /// Whole lines, as [`Block::Lines`] has them. After pieces, the first one is the end of their line, with the overlap.
-    Lines(&'a [u8]),
-    /// A piece of a line of more than [`MAX_LINE`] bytes. Its last [`OVERLAP`] bytes also begin the next part.
-    Piece(&'a [u8]),
+    /// A piece of a line of more than [`MAX_LINE`] bytes. If it is read in pieces, the last [`OVERLAP`] bytes also begin the next
+    /// block, and otherwise the rest of the line is skipped.
+    TooLong(&'a [u8]),
 }
 
 /// Number of bytes that two pieces of a line share. All forms of an ID, with what is around them, are shorter than half of it.
@@ -112,10 +104,10 @@ impl Input {
         mut each: impl FnMut(&mut Out, u64, Result<&[u8], String>) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let mut number = 0;
-        while let Some(block) = self.next()? {
+        while let Some(block) = self.next(false)? {
             let (lines, too_long) = match block {
                 Block::Lines(lines) => (lines, None),
-                Block::TooLong => (&[][..], Some(Err(too_long()))),
+                Block::TooLong(_) => (&[][..], Some(Err(too_long()))),
             };
             for line in lines.lines_with_terminator().map(Ok).chain(too_long) {
                 number += 1;
@@ -126,48 +118,31 @@ impl Input {
         Ok(())
     }
 
-    /// Returns all whole lines that were read, or `None` at the end of the input.
+    /// Returns all whole lines that were read, or `None` at the end of the input. Reads a line that is too long in pieces, or skips
+    /// it.
     ///
     /// Waits only if the buffer has no whole line, so the lines of a slow writer are returned one by one.
-    pub(crate) fn next(&mut self) -> Result<Option<Block<'_>>, Stop> {
-        Ok(match self.find(false)? {
-            Some((lines, false)) => Some(Block::Lines(&self.buffer[lines])),
-            Some((_, true)) => Some(Block::TooLong),
-            None => None,
-        })
-    }
-
-    /// Returns what [`next`](Self::next) does, but a line that is too long in pieces.
-    pub(crate) fn next_part(&mut self) -> Result<Option<Part<'_>>, Stop> {
-        Ok(match self.find(true)? {
-            Some((lines, false)) => Some(Part::Lines(&self.buffer[lines])),
-            Some((piece, true)) => Some(Part::Piece(&self.buffer[piece])),
-            None => None,
-        })
-    }
-
-    /// Returns the place of the next lines in the buffer, or that of a line that is too long, and whether it is.
-    fn find(&mut self, in_pieces: bool) -> Result<Option<(Range<usize>, bool)>, Stop> {
+    pub(crate) fn next(&mut self, in_pieces: bool) -> Result<Option<Block<'_>>, Stop> {
         loop {
             if let Some(at) = self.buffer[self.searched..self.end].rfind_byte(b'\n') {
                 let lines = self.after_mark()..self.searched + at + 1;
                 (self.start, self.searched) = (lines.end, self.end);
-                return Ok(Some((lines, false)));
+                return Ok(Some(Block::Lines(&self.buffer[lines])));
             }
             self.searched = self.end;
             if self.end - self.start >= MAX_LINE {
                 let piece = self.start..self.end;
                 if in_pieces {
                     self.start = self.end - OVERLAP;
-                } else {
-                    self.skip_line()?;
+                    return Ok(Some(Block::TooLong(&self.buffer[piece])));
                 }
-                return Ok(Some((piece, true)));
+                self.skip_line()?;
+                return Ok(Some(Block::TooLong(&[])));
             }
             if self.read()? == 0 {
                 let rest = self.after_mark()..self.end;
                 self.start = self.end;
-                return Ok((!rest.is_empty()).then_some((rest, false)));
+                return Ok((!rest.is_empty()).then_some(Block::Lines(&self.buffer[rest])));
             }
         }
     }
@@ -267,15 +242,15 @@ mod tests {
         let pieces = pieces.iter().map(|piece| piece.to_vec()).collect();
         let mut input = Input::new(Box::new(Pieces(pieces)), "pieces".into()).ok().unwrap();
         for (index, expected) in expected.iter().enumerate() {
-            let block = match input.next() {
+            let block = match input.next(false) {
                 Ok(Some(Block::Lines(lines))) => Some(lines),
-                Ok(Some(Block::TooLong)) => None,
+                Ok(Some(Block::TooLong(_))) => None,
                 _ => panic!("block {index} is missing"),
             };
             // Not `assert_eq`: some blocks are too long to print.
             assert!(block == *expected, "block {index}");
         }
-        assert!(input.next().is_ok_and(|block| block.is_none()));
+        assert!(input.next(false).is_ok_and(|block| block.is_none()));
     }
 
     #[test]
@@ -285,7 +260,7 @@ mod tests {
             let pieces = lines.chunks(size).map(<[u8]>::to_vec).collect();
             let mut input = Input::new(Box::new(Pieces(pieces)), "pieces".into()).ok().unwrap();
             let mut read = Vec::new();
-            while let Ok(Some(Block::Lines(block))) = input.next() {
+            while let Ok(Some(Block::Lines(block))) = input.next(false) {
                 assert!(block.ends_with(b"\n"));
                 read.extend_from_slice(block);
             }

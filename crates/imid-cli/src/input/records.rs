@@ -5,6 +5,7 @@
 //! one are text, as they are for Python and `DuckDB`. TSV has no quotes but escapes: see [`escapes`](super::escapes).
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use bstr::ByteSlice;
 use memchr::{memchr, memchr3};
@@ -22,49 +23,29 @@ pub(crate) struct Records {
     header: Option<Header>,
     /// The bytes of the present record, as they are in the input, and what follows them.
     raw: Vec<u8>,
-    /// Where the present record starts in `raw`, with the blank lines before it.
+    /// Where the present record starts in `raw`, with the blank lines before it. Other places are counted from here.
     start: usize,
-    /// How far `raw` was read, and what is there.
+    /// How far the present record was read.
     at: usize,
-    place: Place,
+    /// Where its present field starts. `None` before the record and in blank lines.
+    field: Option<usize>,
+    /// Whether the present field is in quotes that are not closed yet.
+    is_quoted: bool,
+    /// Its fields that have ended, with their quotes and escapes.
+    fields: Vec<Range<usize>>,
     /// Whether the lines of TSV end with `\r\n`, as its header does. Otherwise a `\r` belongs to its field: not all databases
     /// escape it.
     has_carriage_returns: bool,
     /// The line of the last record of TSV, if its last field begins with a quote that is not closed.
     open_line: Option<u64>,
-    fields: Fields,
     /// Number of lines before the present record.
     lines: u64,
-}
-
-/// What the next byte belongs to.
-#[derive(Clone, Copy, PartialEq, Default)]
-enum Place {
-    /// The start of the input, where a byte order mark can be.
-    #[default]
-    Mark,
-    /// A record, or the blank lines before it.
-    Record,
-    Field,
-    Bare,
-    Quoted,
-    /// What follows a quote in a quoted field: a second quote, or the end of the field.
-    AfterQuote,
 }
 
 /// The names of the fields.
 pub(crate) struct Header {
     names: Vec<String>,
     line: u64,
-}
-
-/// The fields of a record, without their quotes. Those of TSV still have their escapes.
-#[derive(Default)]
-struct Fields {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-    /// The fields that were quoted, by index.
-    quoted: Vec<usize>,
 }
 
 /// A record with the names of its fields. The header is also a record.
@@ -78,7 +59,8 @@ pub(crate) struct Record<'a> {
     is_header: bool,
     is_tsv: bool,
     header: &'a Header,
-    fields: &'a Fields,
+    /// The places of the fields in the text.
+    fields: &'a [Range<usize>],
 }
 
 impl Records {
@@ -86,12 +68,8 @@ impl Records {
         Self { delimiter, ..Self::default() }
     }
 
-    /// Number of lines in the records so far.
-    pub(crate) fn lines(&self) -> u64 {
-        self.lines
-    }
-
-    /// Passes the records of a piece of the input to `each`, the header first. An empty piece is the end of the input.
+    /// Passes the records of a piece of the input to `each`, the header first. A piece has whole lines, and an empty one is the
+    /// end of the input.
     ///
     /// Returns the bytes after the last record. They are blank lines.
     pub(crate) fn feed(
@@ -101,160 +79,106 @@ impl Records {
     ) -> Result<Vec<u8>, Stop> {
         self.raw.try_reserve(piece.len()).map_err(|_| Stop::out_of_memory())?;
         self.raw.extend_from_slice(piece);
-        while if self.is_tsv() { self.find_line_end() } else { self.find_end()? } {
+        while self.find_end()? {
             self.end_record(&mut each)?;
         }
-        if piece.is_empty() && self.is_tsv() && self.place == Place::Bare {
-            // A backslash at the end of the input is no escape.
-            self.fields.bytes.extend_from_slice(&self.raw[self.at..]);
-            self.at = self.raw.len();
+        if !piece.is_empty() {
+            self.raw.drain(..self.start);
+            self.start = 0;
+            if self.raw.len() > MAX_LINE {
+                let line = self.line();
+                return Err(Stop::Error(format!("line {line}: {}; is a quote missing?", too_long())));
+            }
+            return Ok(Vec::new());
         }
-        if piece.is_empty() && matches!(self.place, Place::Field | Place::Bare | Place::AfterQuote) {
-            self.fields.end();
-            self.place = Place::Record;
-            self.end_record(&mut each)?;
-        }
-        if piece.is_empty() && self.place == Place::Quoted {
+        if self.is_quoted {
             let hint = "is the input cut off, or is a quote missing?";
             return Err(self.error(&format!("expected its closing quote, found the end of the input; {hint}")));
         }
-        if piece.is_empty() {
-            return Ok(self.raw[self.start..].to_vec());
+        if let Some(field) = self.field {
+            self.fields.push(field..self.at);
+            self.end_record(&mut each)?;
         }
-        self.raw.drain(..self.start);
-        (self.at, self.start) = (self.at - self.start, 0);
-        if self.raw.len() > MAX_LINE {
-            let line = self.line();
-            return Err(Stop::Error(format!("line {line}: {}; is a quote missing?", too_long())));
-        }
-        Ok(Vec::new())
+        Ok(self.raw[self.start..].to_vec())
     }
 
     /// Reads up to the end of the present record. Returns whether it was found.
     fn find_end(&mut self) -> Result<bool, Stop> {
-        let Self { raw, at, place, fields, delimiter, .. } = self;
-        while let Some(byte) = raw.get(*at).copied() {
-            let rest = &raw[*at..];
-            match place {
-                Place::Mark => {
-                    *at += if rest.starts_with(MARK) { MARK.len() } else { 0 };
-                    *place = Place::Record;
+        let (text, is_tsv, delimiter) = (&self.raw[self.start..], self.delimiter == TAB, self.delimiter);
+        if self.header.is_none() && self.at == 0 && text.starts_with(MARK) {
+            self.at = MARK.len();
+        }
+        while self.at < text.len() {
+            let rest = &text[self.at..];
+            let Some(field) = self.field else {
+                match line_end_len(rest, is_tsv) {
+                    0 => self.field = Some(self.at),
+                    len => self.at += len,
                 }
-                Place::Record if is_line_end(byte) => *at += 1,
-                Place::Record => *place = Place::Field,
-                Place::Field if byte == b'"' => {
-                    fields.quoted.push(fields.ends.len());
-                    (*at, *place) = (*at + 1, Place::Quoted);
-                }
-                Place::Field => *place = Place::Bare,
-                Place::Quoted => {
-                    let len = memchr(b'"', rest);
-                    fields.bytes.extend_from_slice(&rest[..len.unwrap_or(rest.len())]);
-                    *at += len.map_or(rest.len(), |len| len + 1);
-                    *place = if len.is_some() { Place::AfterQuote } else { Place::Quoted };
-                }
-                Place::AfterQuote if byte == b'"' => {
-                    fields.bytes.push(byte);
-                    (*at, *place) = (*at + 1, Place::Quoted);
-                }
-                Place::AfterQuote if byte != *delimiter && !is_line_end(byte) => {
-                    let line = self.lines + count_lines(&self.raw[self.start..self.at]) + 1;
-                    let (found, delimiter) = (char::from(byte), char::from(self.delimiter));
-                    let hint = "a quote in a quoted field is written twice";
-                    let problem = format!(
-                        "expected {delimiter:?} or a line end after its closing quote, found {found:?} in line {line}; {hint}"
-                    );
-                    return Err(self.error(&problem));
-                }
-                Place::Bare | Place::AfterQuote => {
-                    let len = memchr3(*delimiter, b'\r', b'\n', rest).unwrap_or(rest.len());
-                    fields.bytes.extend_from_slice(&rest[..len]);
-                    *at += len;
-                    let Some(byte) = rest.get(len) else { break };
-                    fields.end();
-                    *at += if rest[len..].starts_with(b"\r\n") { 2 } else { 1 };
-                    *place = if byte == delimiter { Place::Field } else { Place::Record };
-                    if *place == Place::Record {
-                        return Ok(true);
+                continue;
+            };
+            if self.is_quoted {
+                let Some(len) = memchr(b'"', rest) else {
+                    self.at = text.len();
+                    break;
+                };
+                self.at += len + 1;
+                match text.get(self.at) {
+                    // Two quotes stand for one.
+                    Some(b'"') => self.at += 1,
+                    Some(found) if *found != delimiter && line_end_len(&text[self.at..], false) == 0 => {
+                        let line = self.lines + count_lines(&text[..self.at]) + 1;
+                        let (found, delimiter) = (char::from(*found), char::from(delimiter));
+                        let hint = "a quote in a quoted field is written twice";
+                        let problem = format!(
+                            "expected {delimiter:?} or a line end after its closing quote, found {found:?} in line {line}; {hint}"
+                        );
+                        return Err(self.error(&problem));
                     }
+                    _ => self.is_quoted = false,
+                }
+                continue;
+            }
+            if self.at == field && !is_tsv && rest[0] == b'"' {
+                (self.at, self.is_quoted) = (self.at + 1, true);
+                continue;
+            }
+            let Some(len) = memchr3(delimiter, if is_tsv { b'\\' } else { b'\r' }, b'\n', rest) else {
+                self.at = text.len();
+                break;
+            };
+            self.at += len;
+            match rest[len] {
+                // What follows is escaped. At the end of the input it is no escape.
+                b'\\' if is_tsv => self.at = text.len().min(self.at + 2),
+                byte if byte == delimiter => {
+                    self.fields.push(field..self.at);
+                    self.at += 1;
+                    self.field = Some(self.at);
+                }
+                _ => {
+                    let ends_with_return = is_tsv && rest[..len].ends_with(b"\r");
+                    self.has_carriage_returns |= self.header.is_none() && ends_with_return;
+                    let is_of_line_end = ends_with_return && self.has_carriage_returns;
+                    self.fields.push(field..self.at - usize::from(is_of_line_end));
+                    self.at += line_end_len(&rest[len..], false);
+                    return Ok(true);
                 }
             }
         }
         Ok(false)
     }
 
-    fn is_tsv(&self) -> bool {
-        self.delimiter == TAB
-    }
-
-    /// Reads up to the end of the present record of TSV: a line feed without a backslash before it. Returns whether it was found.
-    fn find_line_end(&mut self) -> bool {
-        let Self { raw, at, place, fields, .. } = self;
-        if *place == Place::Mark && !raw.is_empty() {
-            *at += if raw.starts_with(MARK) { MARK.len() } else { 0 };
-            *place = Place::Record;
-        }
-        if *place == Place::Record {
-            let line_end_len =
-                |rest: &[u8]| [&b"\n"[..], b"\r\n"].iter().find(|end| rest.starts_with(end)).map(|end| end.len());
-            while let Some(len) = line_end_len(&raw[*at..]) {
-                *at += len;
-            }
-            if *at == raw.len() {
-                return false;
-            }
-            *place = Place::Bare;
-        }
-        while let Some(len) = memchr3(TAB, b'\\', b'\n', &raw[*at..]) {
-            let (byte, has_next) = (raw[*at + len], *at + len + 1 < raw.len());
-            let len = match byte {
-                b'\\' if !has_next => return false,
-                b'\\' => len + 2,
-                _ => len,
-            };
-            fields.bytes.extend_from_slice(&raw[*at..*at + len]);
-            *at += len;
-            if byte == b'\\' {
-                continue;
-            }
-            *at += 1;
-            if byte == b'\n' {
-                let ends_with_return = *at > 1 && raw[*at - 2] == b'\r';
-                self.has_carriage_returns |= self.header.is_none() && ends_with_return;
-                if ends_with_return && self.has_carriage_returns {
-                    fields.bytes.pop();
-                }
-            }
-            fields.end();
-            if byte == b'\n' {
-                *place = Place::Record;
-                return true;
-            }
-        }
-        fields.bytes.extend_from_slice(&raw[*at..]);
-        *at = raw.len();
-        false
-    }
-
     fn end_record(&mut self, each: &mut impl FnMut(Record<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
-        let line = self.line();
-        let whole = &self.raw[self.start..self.at];
-        let line_end = match whole {
-            [.., b'\r', b'\n'] if !self.is_tsv() || self.has_carriage_returns => 2,
-            [.., b'\n'] => 1,
-            [.., b'\r'] if !self.is_tsv() => 1,
-            _ => 0,
-        };
-        let (text, line_end) = whole.split_at(whole.len() - line_end);
-        let is_header = self.header.is_none();
-        let header = match self.header.take() {
+        let (line, is_tsv, is_header) = (self.line(), self.delimiter == TAB, self.header.is_none());
+        let whole = &self.raw[self.start..self.start + self.at];
+        let (text, line_end) = whole.split_at(self.fields.last().map_or(0, |field| field.end));
+        let header = match &mut self.header {
             Some(header) => header,
-            None => Header::new(&self.fields, line, self.is_tsv())?,
+            none => none.insert(Header::new(text, &self.fields, line, is_tsv)?),
         };
-        let header = self.header.insert(header);
-        let record =
-            Record { line, text, line_end, is_header, is_tsv: self.delimiter == TAB, header, fields: &self.fields };
-        if record.is_tsv {
+        let record = Record { line, text, line_end, is_header, is_tsv, header, fields: &self.fields };
+        if is_tsv {
             let is_torn = self.open_line.is_some() && record.check().is_err();
             if let Some(line) = self.open_line.filter(|_| is_torn).or_else(|| record.is_in_quotes().then_some(line)) {
                 return Err(Stop::Error(format!("line {line}: {}", escapes::IN_QUOTES)));
@@ -263,34 +187,48 @@ impl Records {
         }
         each(record)?;
         self.lines += count_lines(whole);
-        self.start = self.at;
-        self.fields.bytes.clear();
-        self.fields.ends.clear();
-        self.fields.quoted.clear();
+        (self.start, self.at, self.field) = (self.start + self.at, 0, None);
+        self.fields.clear();
         Ok(())
     }
 
     /// Returns the line in which the present record begins.
     fn line(&self) -> u64 {
-        let raw = &self.raw[self.start..self.at];
-        self.lines + count_lines(&raw[..raw.find_not_byteset(b"\r\n").unwrap_or(raw.len())]) + 1
+        let text = &self.raw[self.start..self.start + self.at];
+        self.lines + count_lines(&text[..text.find_not_byteset(b"\r\n").unwrap_or(text.len())]) + 1
     }
 
     /// Returns an error about the present field of the present record.
     fn error(&self, problem: &str) -> Stop {
-        let index = self.fields.ends.len();
+        let index = self.fields.len();
         let name = self.header.as_ref().and_then(|header| header.names.get(index));
         let field = name.map_or_else(|| (index + 1).to_string(), |name| quote(name));
         Stop::Error(format!("line {}: field {field} of the record that begins here: {problem}", self.line()))
     }
 }
 
-fn is_line_end(byte: u8) -> bool {
-    matches!(byte, b'\r' | b'\n')
+/// Returns the length of the line end at the start of a text, or 0. In TSV, a `\r` alone belongs to a field.
+fn line_end_len(text: &[u8], is_tsv: bool) -> usize {
+    match text {
+        [b'\r', b'\n', ..] => 2,
+        [b'\n', ..] => 1,
+        [b'\r', ..] if !is_tsv => 1,
+        _ => 0,
+    }
 }
 
 fn count_lines(text: &[u8]) -> u64 {
     text.find_iter(b"\n").count() as u64
+}
+
+/// Returns the text of a field, without its quotes or escapes.
+fn field_text(field: &[u8], is_tsv: bool) -> Result<Cow<'_, str>, String> {
+    match field {
+        _ if is_tsv => utf8(field).and_then(escapes::read),
+        [b'"', inner @ .., b'"'] if inner.contains(&b'"') => Ok(utf8(inner)?.replace("\"\"", "\"").into()),
+        [b'"', inner @ .., b'"'] => utf8(inner).map(Cow::from),
+        _ => utf8(field).map(Cow::from),
+    }
 }
 
 impl Input {
@@ -313,23 +251,21 @@ impl Input {
 
     /// Returns the next piece of the input of `records`. It is empty at the end of the input.
     pub(crate) fn next_piece(&mut self, records: &Records) -> Result<&[u8], Stop> {
-        match self.next()? {
+        match self.next(false)? {
             None => Ok(&[]),
             Some(Block::Lines(lines)) => Ok(lines),
-            Some(Block::TooLong) => Err(Stop::Error(format!("line {}: {}", records.lines() + 1, too_long()))),
+            Some(Block::TooLong(_)) => Err(Stop::Error(format!("line {}: {}", records.lines + 1, too_long()))),
         }
     }
 }
 
 impl Header {
-    fn new(fields: &Fields, line: u64, is_tsv: bool) -> Result<Self, Stop> {
-        let name = |index| {
-            let name = utf8(fields.at(index))
-                .and_then(|name| if is_tsv { escapes::read(name).map(Cow::into_owned) } else { Ok(name.to_owned()) });
-            name.map_err(|problem| Stop::Error(format!("line {line}: field {} of the header: {problem}", index + 1)))
+    fn new(text: &[u8], fields: &[Range<usize>], line: u64, is_tsv: bool) -> Result<Self, Stop> {
+        let name = |(number, field): (usize, &Range<usize>)| {
+            let name = field_text(&text[field.clone()], is_tsv).map(Cow::into_owned);
+            name.map_err(|problem| Stop::Error(format!("line {line}: field {number} of the header: {problem}")))
         };
-        let names = (0..fields.ends.len()).map(name).collect::<Result<_, Stop>>()?;
-        Ok(Self { names, line })
+        Ok(Self { names: (1..).zip(fields).map(name).collect::<Result<_, _>>()?, line })
     }
 
     /// Checks that the header has each of these fields once.
@@ -360,18 +296,6 @@ impl Header {
     }
 }
 
-impl Fields {
-    /// Ends a field.
-    fn end(&mut self) {
-        self.ends.push(self.bytes.len());
-    }
-
-    fn at(&self, index: usize) -> &[u8] {
-        let start = if index == 0 { 0 } else { self.ends[index - 1] };
-        &self.bytes[start..self.ends[index]]
-    }
-}
-
 impl<'a> Record<'a> {
     /// Returns the header, if this record is the header.
     pub(crate) fn as_header(&self) -> Option<&'a Header> {
@@ -380,7 +304,7 @@ impl<'a> Record<'a> {
 
     /// Checks that the record has as many fields as the header.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let (expected, found) = (self.header.names.len(), self.fields.ends.len());
+        let (expected, found) = (self.header.names.len(), self.fields.len());
         if expected == found {
             return Ok(());
         }
@@ -390,22 +314,24 @@ impl<'a> Record<'a> {
     /// Returns a field as text. The record must have been checked.
     pub(crate) fn field(&self, name: &str) -> Result<Cow<'a, str>, String> {
         let index = self.header.names.iter().position(|other| other == name);
-        let index = index.ok_or_else(|| format!("field {} is missing", quote(name)))?;
-        let text = utf8(self.fields.at(index)).map_err(|problem| format!("field {}: {problem}", quote(name)))?;
-        let missing = if self.is_tsv { &["\\N", "NULL"][..] } else { &["", "\\N"] };
-        if missing.contains(&text) && !self.fields.quoted.contains(&index) {
-            let found = if text.is_empty() { "an empty field (an empty text is written \"\")" } else { text };
+        let field = self.at(index.ok_or_else(|| format!("field {} is missing", quote(name)))?);
+        // In quotes, it is not missing.
+        let missing = if self.is_tsv { ["\\N", "NULL"] } else { ["", "\\N"] };
+        if let Some(found) = missing.iter().find(|missing| missing.as_bytes() == field) {
+            let found = if found.is_empty() { "an empty field (an empty text is written \"\")" } else { found };
             return Err(format!("field {} is missing: found {found}", quote(name)));
         }
-        if !self.is_tsv {
-            return Ok(text.into());
-        }
-        escapes::read(text).map_err(|problem| format!("field {}: {problem}", quote(name)))
+        field_text(field, self.is_tsv).map_err(|problem| format!("field {}: {problem}", quote(name)))
+    }
+
+    /// Returns the bytes of a field.
+    fn at(&self, index: usize) -> &'a [u8] {
+        &self.text[self.fields[index].clone()]
     }
 
     /// Returns whether a record of TSV has the quotes of a spreadsheet: around a name of the header, or around a tab.
     fn is_in_quotes(&self) -> bool {
-        let mut fields = (0..self.fields.ends.len()).map(|index| self.fields.at(index));
+        let mut fields = (0..self.fields.len()).map(|index| self.at(index));
         if self.is_header {
             fields.any(|name| name.len() > 1 && name.starts_with(b"\"") && name.ends_with(b"\""))
         } else {
@@ -415,7 +341,7 @@ impl<'a> Record<'a> {
 
     /// Returns whether the next line could be a part of the last field, if it is in quotes.
     fn ends_in_quotes(&self) -> bool {
-        is_open(self.fields.at(self.fields.ends.len() - 1))
+        is_open(self.at(self.fields.len() - 1))
     }
 }
 

@@ -8,7 +8,7 @@ mod zone;
 use imid::clock::{Clock, SystemClock};
 pub(crate) use imid_inspect::time::rfc3339;
 
-pub(crate) use self::parse::{AboveTime, TIME_FORMS, TimeArg, TimeField, TimeRange, note_rounded, parse_duration};
+pub(crate) use self::parse::{TIME_FORMS, TimeArg, TimeField, TimeRange, note_rounded, parse_duration};
 pub(crate) use self::show::{LAST_MS, age, timestamp};
 pub(crate) use self::zone::ZoneArg;
 

@@ -1,14 +1,14 @@
 //! Reads the times of messages and the times that a person types.
 
 use std::iter;
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, OnceLock};
 use std::time::Duration;
 
 use imid::MessageId;
 use imid_inspect::Id;
-use imid_inspect::time::{date, rfc3339};
+use imid_inspect::time::rfc3339;
 use imid_inspect::typed_time::{self, SECONDS_OF_OUR_TIME, TypedTime};
 use jiff::civil::Date;
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
@@ -70,13 +70,7 @@ impl TimeField {
         if self.any_time || is_plausible() {
             return Ok(ms);
         }
-        let cause = match text.parse() {
-            Ok(days) if DAYS_OF_SPREADSHEETS.contains(&days) => {
-                format!(" (as the date of a spreadsheet, it is {})", date((days - DAYS_TO_1970) * 86_400_000))
-            }
-            _ => String::new(),
-        };
-        let found = format!("{}, which is {}{cause}", quote(text), rfc3339(ms));
+        let found = format!("{}, which is {}", quote(text), rfc3339(ms));
         Err(format!("expected a time from 2005 to two years from now, found {found}; --any-time allows others"))
     }
 
@@ -105,20 +99,18 @@ impl TimeField {
             ROUNDED.fetch_add(1, Ordering::Relaxed);
             FIRST_ROUNDED.get_or_init(|| text.to_owned());
         }
-        let milliseconds = |hint: &str| Err(format!("expected Unix milliseconds ({hint}), found {}", quote(text)));
-        let unit = match self.unit {
-            Some(unit) => unit,
-            None if SECONDS_OF_OUR_TIME.contains(&whole) => return milliseconds("for seconds, give --time-unit s"),
-            None if !fraction.is_empty() => return milliseconds("for a fraction, give --time-unit"),
-            None if SECONDS_OF_OUR_TIME.contains(&(whole / 1_000_000)) => {
-                return milliseconds("for microseconds, give --time-unit us");
-            }
-            None if SECONDS_OF_OUR_TIME.contains(&(whole / 1_000_000_000)) => {
-                return milliseconds("for nanoseconds, give --time-unit ns");
-            }
-            None => TimeUnit::Ms,
+        let is_in = |per_second: u64| SECONDS_OF_OUR_TIME.contains(&(whole / per_second));
+        let hint = match self.unit {
+            None if is_in(1) => Some("for seconds, give --time-unit s"),
+            None if !fraction.is_empty() => Some("for a fraction, give --time-unit"),
+            None if is_in(1_000_000) => Some("for microseconds, give --time-unit us"),
+            None if is_in(1_000_000_000) => Some("for nanoseconds, give --time-unit ns"),
+            _ => None,
         };
-        let nanoseconds = unit.nanoseconds();
+        if let Some(hint) = hint {
+            return Err(format!("expected Unix milliseconds ({hint}), found {}", quote(text)));
+        }
+        let nanoseconds = self.unit.unwrap_or(TimeUnit::Ms).nanoseconds();
         // The digits of the fraction that count are those of nanoseconds.
         let digits = fraction.bytes().chain(iter::repeat(b'0')).take(9);
         let billionths = digits.fold(0, |value, digit| value * 10 + u64::from(digit - b'0'));
@@ -126,10 +118,6 @@ impl TimeField {
         u64::try_from(ns / 1_000_000).map_err(|_| past_the_end(text))
     }
 }
-
-/// Days since the end of 1899, as spreadsheets count them: from 2005 to 2050, and to 1970.
-const DAYS_OF_SPREADSHEETS: RangeInclusive<u64> = 38_353..=54_789;
-const DAYS_TO_1970: u64 = 25_569;
 
 /// Returns a time that an ID can have.
 fn checked(ms: u64) -> Result<u64, String> {
@@ -169,7 +157,7 @@ pub(crate) struct TimeArg {
 
 impl TimeArg {
     /// Reads a time that a person types: see [`TIME_FORMS`].
-    fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         Self::parse_at(text, *NOW)
     }
 
@@ -181,6 +169,12 @@ impl TimeArg {
     pub(crate) fn parse_day(text: &str) -> Result<Self, String> {
         let day = Self::parse(text).ok().filter(|arg| matches!(arg.time, TypedTime::Day(_) | TypedTime::DayBefore(_)));
         day.ok_or_else(|| format!("expected a date such as 2025-11-20, today or yesterday, found {}", quote(text)))
+    }
+
+    /// Returns the time of an option in Unix milliseconds, if it was given.
+    pub(crate) fn ms_of(option: &str, given: Option<&Self>, zone: &ZoneArg) -> Result<Option<u64>, Stop> {
+        let ms = given.map(|time| time.in_zone(zone)).transpose();
+        ms.map_err(|problem| Stop::Usage(format!("{option}: {problem}")))
     }
 
     /// Returns the time in Unix milliseconds, with a local time in this zone. A date is its first millisecond.
@@ -235,11 +229,8 @@ pub(crate) struct TimeRange {
 impl TimeRange {
     /// Returns the times, with dates and times without an offset in this zone.
     pub(crate) fn times(&self, zone: &ZoneArg) -> Result<Range<u64>, Stop> {
-        let ms = |option: &str, time: &Option<TimeArg>, missing| {
-            let Some(time) = time else { return Ok::<_, Stop>(missing) };
-            time.in_zone(zone).map_err(|problem| Stop::Usage(format!("{option}: {problem}")))
-        };
-        let times = ms("--from", &self.from, 0)?..ms("--to", &self.to, u64::MAX)?;
+        let from = TimeArg::ms_of("--from", self.from.as_ref(), zone)?.unwrap_or(0);
+        let times = from..TimeArg::ms_of("--to", self.to.as_ref(), zone)?.unwrap_or(u64::MAX);
         if times.is_empty() {
             let (from, to) = (zone.rfc3339(times.start), zone.rfc3339(times.end));
             let hint = match &self.to {
@@ -252,25 +243,6 @@ impl TimeRange {
             return Err(Stop::Usage(format!("expected --from before --to, found {from} and {to}{hint}")));
         }
         Ok(times)
-    }
-}
-
-/// A time above all IDs.
-#[derive(clap::Args)]
-pub(crate) struct AboveTime {
-    /// A time above all IDs that were minted, such as that of the greatest one in the message store
-    ///
-    /// After the backup was made, a process whose clock was ahead by more than --max-skew may have minted IDs that the
-    /// register cannot show.
-    #[arg(long, value_name = "TIME", value_parser = TimeArg::parse, allow_hyphen_values = true)]
-    above: Option<TimeArg>,
-}
-
-impl AboveTime {
-    /// Returns the time, with a date and a time without an offset in this zone.
-    pub(crate) fn ms(&self, zone: &ZoneArg) -> Result<Option<u64>, Stop> {
-        let ms = self.above.as_ref().map(|time| time.in_zone(zone)).transpose();
-        ms.map_err(|problem| Stop::Usage(format!("--above: {problem}")))
     }
 }
 
@@ -435,7 +407,7 @@ mod tests {
         let field = TimeField::default();
         for (text, found) in [
             ("0", "1970-01-01T00:00:00.000Z"),
-            ("45981", "1970-01-01T00:00:45.981Z (as the date of a spreadsheet, it is 2025-11-20)"),
+            ("45981", "1970-01-01T00:00:45.981Z"),
             ("176364000000", "1975-08-04T06:00:00.000Z"),
             ("1104537599999", "2004-12-31T23:59:59.999Z"),
             ("1970-01-01T00:00:00Z", "1970-01-01T00:00:00.000Z"),

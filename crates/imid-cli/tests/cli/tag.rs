@@ -366,7 +366,7 @@ fn a_time_that_no_message_has_is_an_error_and_moves_no_later_id() {
     let noon = 1_763_640_000_000;
     for (ms, found) in [
         (0, "which is 1970-01-01T00:00:00.000Z"),
-        (45_981, "which is 1970-01-01T00:00:45.981Z (as the date of a spreadsheet, it is 2025-11-20)"),
+        (45_981, "which is 1970-01-01T00:00:45.981Z"),
         (noon / 10, "which is 1975-08-04T06:00:00.000Z"),
         (4_397_000_000_000, "which is 2109-05-03T04:53:20.000Z"),
     ] {

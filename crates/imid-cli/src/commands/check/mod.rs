@@ -1,15 +1,14 @@
 //! `imid check`: checks that many IDs are valid, in order and distinct.
 
 mod duplicates;
-mod summary;
 
 use imid::MessageId;
 use imid_inspect::{Id, Scheme};
+use serde_json::{Value, json};
 
 use self::duplicates::{Duplicates, Entry};
-use self::summary::Summary;
 use super::problems::Problems;
-use super::stored::{Counts, StoredIds, Visitor};
+use super::stored::{Counts, StoredIds, Visitor, write_summary};
 use crate::Out;
 use crate::json::{self, JsonArg};
 use crate::report::{Report, Stop};
@@ -82,7 +81,7 @@ impl Args {
         let utc = ZoneArg::default();
         let zone = if self.json.json { &utc } else { &self.zone };
         let summary = check.finish(counts, problems, zone);
-        if self.json.json { json::write_line(out, &summary) } else { summary.write(out) }
+        if self.json.json { json::write_line(out, &summary) } else { write_summary(&summary, out) }
     }
 }
 
@@ -156,7 +155,7 @@ impl Check {
         }
     }
 
-    fn finish(self, counts: Counts, mut problems: Problems<'_>, zone: &ZoneArg) -> Summary {
+    fn finish(self, counts: Counts, mut problems: Problems<'_>, zone: &ZoneArg) -> Value {
         let is_sorted = self.lower == 0;
         let duplicates = match self.duplicates {
             Some(mut duplicates) => {
@@ -172,15 +171,13 @@ impl Check {
             None => is_sorted.then_some(self.equal),
         };
         let time = |id: MessageId| zone.rfc3339(self.scheme.with_sort_key(id).timestamp_ms());
-        Summary {
-            counts,
-            equal: self.equal,
-            lower: self.lower,
-            sorted: is_sorted,
-            duplicates,
-            first_time: self.range.map(|(least, _)| time(least)),
-            last_time: self.range.map(|(_, greatest)| time(greatest)),
-        }
+        let Counts { lines, valid, invalid, blank } = counts;
+        json!({
+            "lines": lines, "valid": valid, "invalid": invalid, "blank": blank,
+            "equal": self.equal, "lower": self.lower, "sorted": is_sorted, "duplicates": duplicates,
+            "first_time": self.range.map(|(least, _)| time(least)),
+            "last_time": self.range.map(|(_, greatest)| time(greatest)),
+        })
     }
 }
 

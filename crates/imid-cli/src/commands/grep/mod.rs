@@ -128,7 +128,8 @@ impl Args {
         let has_names = self.recursive || files.len() > 1;
         for file in files {
             let name = file.as_ref().map(|path| path.to_string_lossy().into_owned());
-            let mut search = Search::new(self, &needle, &filter, name, has_names);
+            let (args, needle, filter) = (self, &needle, &filter);
+            let mut search = Search { args, needle, filter, file: name, has_names, lines: 0, count: 0, long: None };
             match search.run(file.as_deref(), out, report) {
                 // The other files are searched, as in other tools of this kind.
                 Err(Stop::Error(message)) => report.unreadable(message),

@@ -15,7 +15,7 @@ use super::seams::{self, unfinished};
 use super::{Args, Filter, Needle};
 use crate::Out;
 use crate::id_object::IdObject;
-use crate::input::{Input, MAX_LINE, OVERLAP, Part};
+use crate::input::{Block, Input, MAX_LINE, OVERLAP};
 use crate::json;
 use crate::report::{Report, Stop};
 
@@ -31,22 +31,22 @@ struct Place<'a> {
 
 /// The search of one file.
 pub(super) struct Search<'a> {
-    args: &'a Args,
-    needle: &'a Needle,
-    filter: &'a Filter,
+    pub(super) args: &'a Args,
+    pub(super) needle: &'a Needle,
+    pub(super) filter: &'a Filter,
     pub(super) file: Option<String>,
     /// Whether the name of the file is in front of each line.
-    has_names: bool,
+    pub(super) has_names: bool,
     /// Number of lines before the present block.
-    lines: u64,
+    pub(super) lines: u64,
     pub(super) count: u64,
     /// The present line, if its beginning was searched before.
-    long: Option<LongLine>,
+    pub(super) long: Option<LongLine>,
 }
 
 /// A line that is searched in pieces.
 #[derive(Clone, Copy)]
-struct LongLine {
+pub(super) struct LongLine {
     /// Number of bytes of the line before the present piece.
     before: usize,
     /// How much of the present piece was searched before.
@@ -55,27 +55,17 @@ struct LongLine {
     has_id: bool,
 }
 
-impl<'a> Search<'a> {
-    pub(super) fn new(
-        args: &'a Args,
-        needle: &'a Needle,
-        filter: &'a Filter,
-        file: Option<String>,
-        has_names: bool,
-    ) -> Self {
-        Self { args, needle, filter, file, has_names, lines: 0, count: 0, long: None }
-    }
-
+impl Search<'_> {
     pub(super) fn run(&mut self, path: Option<&Path>, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         let mut input = Input::open(path, "text")?;
         // A line that an ID can continue.
         let mut kept = Vec::new();
         loop {
-            let (text, is_part) = match input.next_part()? {
-                Some(Part::Lines(lines)) if kept.is_empty() => (Cow::Borrowed(lines), false),
-                Some(Part::Lines(lines)) => (Cow::Owned([&mem::take(&mut kept), lines].concat()), false),
-                Some(Part::Piece(piece)) if kept.is_empty() => (Cow::Borrowed(piece), true),
-                Some(Part::Piece(piece)) => {
+            let (text, is_part) = match input.next(true)? {
+                Some(Block::Lines(lines)) if kept.is_empty() => (Cow::Borrowed(lines), false),
+                Some(Block::Lines(lines)) => (Cow::Owned([&mem::take(&mut kept), lines].concat()), false),
+                Some(Block::TooLong(piece)) if kept.is_empty() => (Cow::Borrowed(piece), true),
+                Some(Block::TooLong(piece)) => {
                     self.search(&mem::take(&mut kept), false, out, report)?;
                     (Cow::Borrowed(piece), true)
                 }

@@ -4,6 +4,7 @@ mod candidates;
 mod order;
 mod page;
 
+use std::fmt::Arguments;
 use std::io::{self, Write};
 use std::num::NonZeroU32;
 
@@ -15,9 +16,9 @@ use self::page::Page;
 use super::whole_number;
 use crate::Out;
 use crate::candidates::{broken_word, describe, numbers, of_others, place as place_of};
-use crate::commands::id_texts::{IdTexts, Place};
 use crate::form::{NO_UUID, form};
 use crate::id_object::IdObject;
+use crate::input::{Input, trim_line_end, utf8};
 use crate::output::{FormatArgs, Writer};
 use crate::report::{KeepGoing, Report, Stop, quote};
 use crate::scheme::scheme;
@@ -40,8 +41,7 @@ use crate::time::{ZoneArg, now_ms};
 /// is that of the name; with --type, also whether its type matches. If not, the exit status is 1.
 ///
 /// A shard is a number from 0 to N - 1: the jump consistent hash of the session type and the session hash. When N grows to
-/// N + 1, about one session in N + 1 moves, and it moves to the new shard. Without an ID, --shards --type --session prints the
-/// shard of the named session.
+/// N + 1, about one session in N + 1 moves, and it moves to the new shard.
 ///
 /// A JSON object has only the members that apply to its ID: a Snowflake has a node and a sequence, other IDs have a spin, a
 /// type and a hash. A member that has no value for this ID is null. int is a string, because many JSON readers lose bits of
@@ -62,18 +62,19 @@ Examples:
   imid inspect --dialect twitter --json 204697221847986177
   imid inspect --dialect rongcloud --format hex < ids.txt
   imid inspect --shards 8 EMAQ-2948-WCRV-T3DD
-  imid inspect --shards 8 --type group --session room-42
+  imid new --type group --session room-42 | imid inspect --shards 8
   imid inspect --json < ids.txt")]
 pub(crate) struct Args {
-    #[command(flatten)]
-    ids: IdTexts,
+    /// IDs; without IDs, or with -, standard input is read, one ID per line
+    #[arg(value_name = "ID", allow_negative_numbers = true)]
+    ids: Vec<String>,
     /// Form of the IDs that are read [default: the form that the shape of each ID shows]
     #[arg(long, value_name = "FORM", value_parser = form())]
     id_form: Option<Form>,
     #[command(flatten)]
     format: FormatArgs,
     /// Print the shard of each ID's session, a number from 0 to N - 1
-    #[arg(long, value_name = "N", value_parser = whole_number(NonZeroU32::MIN..=NonZeroU32::MAX), conflicts_with_all = ["format", "json", "time_zone"])]
+    #[arg(long, value_name = "N", value_parser = whole_number(NonZeroU32::MIN..=NonZeroU32::MAX), conflicts_with_all = ["format", "json", "time_zone", "session", "session_type"])]
     shards: Option<NonZeroU32>,
     /// Show the bits of each field
     #[arg(long, conflicts_with_all = ["format", "json", "shards"])]
@@ -93,9 +94,6 @@ impl Args {
     pub(crate) fn run(&self, out: &mut Out, report: &mut Report) -> Result<(), Stop> {
         report.keep_going(&self.keep_going);
         let scheme = self.scheme.unwrap_or(STANDARD);
-        if let Some(shards) = self.shards.filter(|_| !self.session.is_empty()) {
-            return self.write_shard_of_name(out, shards);
-        }
         let session = match scheme {
             _ if self.session.is_empty() => None,
             _ if !self.session.is_named() => return Err(Stop::Usage("--type: expected --session with it".into())),
@@ -124,10 +122,7 @@ impl Args {
             skipped: None,
             to,
         };
-        let shown = self.ids.each(out, |out, place, text| match text {
-            Ok(text) => self.show_text(out, report, &mut show, place, text),
-            Err(problem) => report.bad_input(place, problem),
-        });
+        let shown = self.show_all(out, report, &mut show);
         if show.has_mismatch {
             report.set_failed();
         }
@@ -147,20 +142,30 @@ impl Args {
         Ok(())
     }
 
-    fn write_shard_of_name(&self, out: &mut Out, shards: NonZeroU32) -> Result<(), Stop> {
-        if !self.ids.are_none() {
-            return Err(Stop::Usage("--shards: expected an ID, or --type and --session, found both".into()));
+    /// Shows what each argument is, or each line of standard input. Blank lines are skipped.
+    fn show_all(&self, out: &mut Out, report: &mut Report, show: &mut Show) -> Result<(), Stop> {
+        if !self.are_lines() {
+            if self.ids.iter().any(|text| text == "-") {
+                let problem = "expected no other IDs with it, because it stands for standard input";
+                return Err(Stop::Usage(format!("-: {problem}")));
+            }
+            let mut texts = (1..).zip(&self.ids);
+            return texts.try_for_each(|(number, text)| {
+                self.show_text(out, report, show, format_args!("argument {number}"), text)
+            });
         }
-        if !self.session.is_named() || !self.session.has_type() {
-            return Err(Stop::Usage(
-                "--shards: expected --type and --session, because the shard depends on both".into(),
-            ));
-        }
-        let dialect = match self.scheme.unwrap_or(STANDARD) {
-            Scheme::Dialect(dialect) => dialect,
-            Scheme::Snowflake(_) => return Err(Stop::Usage(NO_SESSION.into())),
-        };
-        Ok(writeln!(out, "{}", self.session.session(dialect)?.shard(shards))?)
+        Input::open(None, "IDs, one per line,")?.without_mark().each_line(out, |out, number, line| {
+            match line.and_then(|line| utf8(trim_line_end(line))) {
+                Ok(text) if text.trim_ascii().is_empty() => Ok(()),
+                Ok(text) => self.show_text(out, report, show, format_args!("line {number}"), text),
+                Err(problem) => report.bad_input(format_args!("line {number}"), problem),
+            }
+        })
+    }
+
+    /// Returns whether the texts are lines of standard input.
+    fn are_lines(&self) -> bool {
+        self.ids.is_empty() || self.ids == ["-"]
     }
 
     /// Shows what a text is.
@@ -169,7 +174,7 @@ impl Args {
         out: &mut Out,
         report: &mut Report,
         show: &mut Show,
-        place: Place,
+        place: Arguments<'_>,
         text: &str,
     ) -> Result<(), Stop> {
         let now_ms = now_ms();
@@ -213,7 +218,7 @@ impl Args {
             (_, [read]) if read.id.is_standard() => show.write(out, *read),
             (To::Page(_), [read]) if self.session.is_empty() => show.write(out, *read),
             (To::Page(_), _) if self.session.is_empty() => {
-                let has_heading = !self.ids.is_one();
+                let has_heading = self.ids.len() > 1 || self.are_lines();
                 if has_heading {
                     writeln!(out, "{}", text.trim())?;
                 }
@@ -234,7 +239,7 @@ impl Args {
     /// Returns whether a line shows that the input is a longer text, and not a list of IDs with a header.
     fn is_sentence(&self, line: &str) -> bool {
         let words = line.split_whitespace().filter(|word| word.contains(char::is_alphanumeric));
-        self.ids.are_lines() && words.count() > 2
+        self.are_lines() && words.count() > 2
     }
 
     /// Reports a text without an ID. A line of a longer text need not have one, unless it looks like an ID.
@@ -242,11 +247,11 @@ impl Args {
         &self,
         report: &mut Report,
         show: &mut Show,
-        place: Place,
+        place: Arguments<'_>,
         text: &str,
         not_pasted: NotPasted,
     ) -> Result<(), Stop> {
-        let is_line = matches!(show.to, To::Page(_)) && self.session.is_empty() && self.ids.are_lines();
+        let is_line = matches!(show.to, To::Page(_)) && self.session.is_empty() && self.are_lines();
         let is_broken = matches!(not_pasted.hint, Some(Hint::Broken(_)));
         show.is_in_text |= is_line && self.is_sentence(text);
         if let Some(Hint::Numbers(found)) = &not_pasted.hint

@@ -4,19 +4,16 @@
 mod etcd;
 
 use std::collections::BTreeSet;
-use std::fmt::{self, Display};
+use std::fmt::Display;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
 use imid_lease::admin::{self, View};
 use imid_lease::record::{LaneRecord, LaneState, MetaRecord};
 use imid_lease::register::{Promise, Register, RegisterError, open_url, open_url_read_only, tool::store_of_url};
-use serde::Serialize;
-use serde_json::{Map, Value, json};
 
 use super::{SpaceArgs, chain, now_ms};
 use crate::Out;
-use crate::json::{self, JsonArg};
 use crate::report::Stop;
 
 #[derive(clap::Args)]
@@ -28,29 +25,8 @@ Exit status:
   1: it did not, or it cannot be understood
   2: the arguments are wrong
 
-JSON members:
-  register_id: the UUID of the register; null before the first space
-  room: what etcd says of itself, or null for other stores
-  room.bytes, room.alarms: its size, its alarms
-  reads: times of a call that reads
-  reads.median_ms, reads.greatest_ms: the median and the greatest, in milliseconds
-  writes: times of a call that writes, or null without --write
-  writes.median_ms, writes.greatest_ms: as of reads
-  clock_difference_ms: how far the clock of the store is ahead of the one here, or null
-  clock_error: why the clock cannot be read; only if it cannot
-  promise: strong, or weak and the reason
-  looked_at, not_seen: what the adapter looks at, and what nobody can see from outside
-  spaces: objects, one for each space
-  spaces[].space: name of the space
-  spaces[].space_id, spaces[].layout: its UUID, and the layout of its IDs
-  spaces[].lanes, spaces[].held, spaces[].unused: numbers of lanes: all, held, never used
-  spaces[].error: why the space cannot be read; only if it cannot, and then in place of the members above
-  segments: number of segments
-  changes: what to change; empty if there is nothing that this command can see
-
-Examples:
-  imid lane doctor --register file:/var/lib/chat/ids
-  imid lane doctor --json --register file:/var/lib/chat/ids")]
+Example:
+  imid lane doctor --register file:/var/lib/chat/ids")]
 pub(super) struct Doctor {
     #[command(flatten)]
     space: SpaceArgs,
@@ -60,8 +36,6 @@ pub(super) struct Doctor {
     /// register if there is none.
     #[arg(long)]
     write: bool,
-    #[command(flatten)]
-    json: JsonArg,
 }
 
 /// How often a call is measured.
@@ -87,29 +61,16 @@ const LOST: &str = "(1) stop all processes; (2) restore the newest backup, and r
                     without a backup, `imid lane create --bits N --horizon H --max-skew S`, which starts past everything that may have \
                     been minted, never with --first; (4) start the processes";
 
-/// What was found: lines for people, each with a label, the members of the JSON object, and what to change.
+/// What was found: lines, each with a label, and what to change.
 #[derive(Default)]
 struct Findings {
     lines: Vec<(&'static str, String)>,
-    members: Map<String, Value>,
     changes: Vec<String>,
 }
 
 impl Findings {
-    /// Adds a line for people.
     fn say(&mut self, label: &'static str, text: impl Display) {
         self.lines.push((label, format!("{text}")));
-    }
-
-    /// Adds a member of the JSON object.
-    fn set(&mut self, member: &str, value: impl Into<Value>) {
-        self.members.insert(member.to_owned(), value.into());
-    }
-
-    /// Adds both.
-    fn add(&mut self, label: &'static str, text: impl Display, member: &str, value: impl Into<Value>) {
-        self.say(label, text);
-        self.set(member, value);
     }
 
     fn change(&mut self, what: impl Display) {
@@ -119,11 +80,7 @@ impl Findings {
 
 impl Doctor {
     pub(super) fn run(&self, out: &mut Out) -> Result<(), Stop> {
-        let Findings { mut lines, mut members, changes } = self.examine()?;
-        if self.json.json {
-            members.insert("changes".into(), changes.into());
-            return json::write_line(out, &members);
-        }
+        let Findings { mut lines, changes } = self.examine()?;
         if changes.is_empty() {
             lines.push(("change", "nothing that this command can see".into()));
         }
@@ -132,9 +89,9 @@ impl Doctor {
     }
 
     fn examine(&self) -> Result<Findings, Stop> {
-        let (mut register, url) = self.space.open_with_url(if self.write { open_url } else { open_url_read_only })?;
+        let mut register = self.space.open(if self.write { open_url } else { open_url_read_only })?;
         // PANIC: the URL was opened.
-        let store = store_of_url(&url).expect("a URL of a register is that of a store");
+        let store = store_of_url(&self.space.register).expect("a URL of a register is that of a store");
         let mut found = Findings::default();
 
         // The first call connects.
@@ -155,35 +112,32 @@ impl Doctor {
         });
         let no_id = "has no ID that can be read; `imid lane create` writes one with the first space";
         found.say("register", register_id.as_deref().unwrap_or(no_id));
-        found.set("register_id", register_id);
         // Before the writes, which a full etcd refuses.
-        found.set("room", Value::Null);
         #[cfg(feature = "etcd")]
         if store.name == "etcd" {
-            etcd::look_at_room(&url, &mut found)?;
+            etcd::look_at_room(&self.space.register, &mut found)?;
         }
-        let reads = measure(|| register.read(&key).map(drop).map_err(|error| failed(&error)))?;
-        found.add("reads", reads, "reads", json!(reads));
+        let (reads, _) = measure(|| register.read(&key).map(drop).map_err(|error| failed(&error)))?;
+        found.say("reads", reads);
         if self.write {
-            let writes = measure_writes(&mut *register)?;
-            if writes.greatest_ms > 500.0 {
+            let (writes, greatest) = measure_writes(&mut *register)?;
+            if greatest > Duration::from_millis(500) {
                 found.change("a write took more than 500 ms, and a call may take 2 s: find out what is slow");
             }
-            found.add("writes", format_args!("{writes}, of the record {KEY}"), "writes", json!(writes));
+            found.say("writes", format_args!("{writes}, of the record {KEY}"));
         } else {
-            found.add("writes", "not measured; --write measures them", "writes", Value::Null);
+            found.say("writes", "not measured; --write measures them");
         }
         self.look_at_clock(store.name, &mut *register, &mut found);
         let promise = register.promise();
         if let Promise::Weak(_) = promise {
             found.change("the register is weak: after it has lost a write, IDs can be duplicated");
         }
-        found.add("promise", &promise, "promise", promise.to_string());
-        found.add("looked at", store.checks, "looked_at", store.checks);
+        found.say("promise", &promise);
+        found.say("looked at", store.checks);
         for what in store.cannot_see {
             found.say("not seen", what);
         }
-        found.set("not_seen", store.cannot_see);
         self.look_at_spaces(&mut *register, &mut found)?;
         Ok(found)
     }
@@ -195,22 +149,21 @@ impl Doctor {
             |(key, text): &&(String, String)| key.starts_with("seg/") && text.split(' ').nth(1) == Some("line");
         let spaces =
             records.iter().filter(|record| !is_segment(record)).filter_map(|(key, _)| key.strip_suffix("/meta"));
-        let (mut objects, mut has_space) = (Vec::new(), false);
+        let mut has_space = false;
         for name in spaces {
             has_space |= name == self.space.name;
-            objects.push(match admin::view(register, name) {
+            match admin::view(register, name) {
                 Ok(view) => {
                     found.changes.extend(strays(name, &view.meta, &records));
-                    look_at(name, &view, found)
+                    look_at(name, &view, found);
                 }
                 // One that another version wrote does not hide the others.
                 Err(error) => {
                     let error = chain(&error);
                     found.change(format_args!("the space {name} cannot be read: {error}"));
                     found.say("space", format_args!("{name}: {error}"));
-                    json!({ "space": name, "error": error })
                 }
-            });
+            }
         }
         if !has_space {
             let name = &self.space.name;
@@ -222,7 +175,6 @@ impl Doctor {
                 ));
             }
         }
-        found.set("spaces", objects);
         for name in undescribed(&records) {
             found.change(format_args!(
                 "the space {name} has lanes and no record {name}/meta that describes them, so no process can start: {LOST}"
@@ -232,13 +184,11 @@ impl Doctor {
         if segments > 0 {
             found.say("segments", segments);
         }
-        found.set("segments", segments);
         Ok(())
     }
 
     /// Compares the clock of the store with the one here.
     fn look_at_clock(&self, store: &str, register: &mut dyn Register, found: &mut Findings) {
-        const DIFFERENCE: &str = "clock_difference_ms";
         let start = Instant::now();
         let read = register.now_ms();
         let round_trip_ms = i64::try_from(start.elapsed().as_millis()).unwrap_or(i64::MAX);
@@ -247,25 +197,21 @@ impl Doctor {
                 // The answer is from the middle of the call.
                 let here = i128::from(now_ms()) - i128::from(round_trip_ms / 2);
                 let difference = i64::try_from(i128::from(store_ms) - here).unwrap_or(i64::MAX);
+                let by = difference.unsigned_abs();
                 if difference.abs() > MOST_DIFFERENCE_MS.saturating_add(round_trip_ms) {
-                    let by = difference.unsigned_abs();
                     found.change(format_args!(
                         "the clocks differ by {by} ms: synchronize both, and keep max_skew above what remains"
                     ));
                 }
-                let text = format_args!("of the store is {} the clock here", ahead_of(difference));
-                found.add("clock", text, DIFFERENCE, difference);
+                let relation = if difference < 0 { "behind" } else { "ahead of" };
+                found.say("clock", format_args!("of the store is {by} ms {relation} the clock here"));
             }
             Ok(None) => {
                 let is_hidden = !self.write && store == "zookeeper";
                 let reason = if is_hidden { ", or tells it only to a writer" } else { "" };
-                found.add("clock", format_args!("the store has no clock{reason}"), DIFFERENCE, Value::Null);
+                found.say("clock", format_args!("the store has no clock{reason}"));
             }
-            Err(error) => {
-                let error = chain(&error);
-                found.add("clock", format_args!("cannot be read: {error}"), DIFFERENCE, Value::Null);
-                found.set("clock_error", error);
-            }
+            Err(error) => found.say("clock", format_args!("cannot be read: {}", chain(&error))),
         }
     }
 }
@@ -303,13 +249,8 @@ fn failed(error: &RegisterError) -> Stop {
     Stop::Error(chain(error))
 }
 
-/// Says how far a clock is ahead of another one.
-fn ahead_of(ms: i64) -> String {
-    format!("{} ms {}", ms.unsigned_abs(), if ms < 0 { "behind" } else { "ahead of" })
-}
-
-/// Counts the lanes of a space, and finds those that need an operator. Returns the object of the space.
-fn look_at(name: &str, view: &View, found: &mut Findings) -> Value {
+/// Counts the lanes of a space, and finds those that need an operator.
+fn look_at(name: &str, view: &View, found: &mut Findings) {
     let (mut held, mut unused, mut late, mut nearest_ms) = (0, 0, 0, u64::MAX);
     let floor_lead_ms = view.meta.floor_ms.saturating_sub(now_ms());
     for lane in &view.lanes {
@@ -366,7 +307,6 @@ fn look_at(name: &str, view: &View, found: &mut Findings) -> Value {
     if held == lanes {
         found.change(format_args!("no lane of {name} is free, so no other process can start: see `imid lane resize`"));
     }
-    let (space_id, layout) = (&meta.space_id, &meta.layout);
     let begins = if floor_lead_ms > 0 {
         format!(", created or recovered to begin in {floor_lead_ms} ms")
     } else {
@@ -374,27 +314,29 @@ fn look_at(name: &str, view: &View, found: &mut Findings) -> Value {
     };
     found.say(
         "space",
-        format_args!("{name} ({space_id}): {lanes} lanes of {layout}, {held} held, {unused} never used{begins}"),
+        format_args!(
+            "{name} ({}): {lanes} lanes of {}, {held} held, {unused} never used{begins}",
+            meta.space_id, meta.layout
+        ),
     );
-    json!({ "space": name, "space_id": space_id, "layout": layout, "lanes": lanes, "held": held, "unused": unused })
 }
 
-/// Measures a call.
-fn measure(mut call: impl FnMut() -> Result<(), Stop>) -> Result<Spread, Stop> {
-    let mut times = Vec::new();
-    for _ in 0..CALLS {
+/// Measures a call. Returns its times in words, and the greatest one.
+fn measure(mut call: impl FnMut() -> Result<(), Stop>) -> Result<(String, Duration), Stop> {
+    let mut times = [Duration::ZERO; CALLS];
+    for time in &mut times {
         let start = Instant::now();
         call()?;
-        times.push(start.elapsed());
+        *time = start.elapsed();
     }
     times.sort_unstable();
-    // To microseconds, which is also readable in JSON.
-    let ms = |time: Duration| (time.as_secs_f64() * 1e6).round() / 1e3;
-    Ok(Spread { median_ms: ms(times[CALLS / 2]), greatest_ms: ms(times[CALLS - 1]) })
+    let (median, greatest) = (times[CALLS / 2], times[CALLS - 1]);
+    let ms = |time: Duration| time.as_secs_f64() * 1e3;
+    Ok((format!("{:.1} ms (median of {CALLS}), at most {:.1} ms", ms(median), ms(greatest)), greatest))
 }
 
 /// Measures compare-and-sets of a record.
-fn measure_writes(register: &mut dyn Register) -> Result<Spread, Stop> {
+fn measure_writes(register: &mut dyn Register) -> Result<(String, Duration), Stop> {
     let mut seen = register.read(KEY).map_err(|error| failed(&error))?;
     let mut number = 0;
     measure(|| {
@@ -407,18 +349,4 @@ fn measure_writes(register: &mut dyn Register) -> Result<Spread, Stop> {
         seen = Some(next);
         Ok(())
     })
-}
-
-/// The median and the greatest of some times.
-#[derive(Clone, Copy, Serialize)]
-struct Spread {
-    median_ms: f64,
-    greatest_ms: f64,
-}
-
-impl Display for Spread {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { median_ms, greatest_ms } = self;
-        write!(f, "{median_ms:.1} ms (median of {CALLS}), at most {greatest_ms:.1} ms")
-    }
 }

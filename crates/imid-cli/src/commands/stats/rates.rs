@@ -151,12 +151,6 @@ impl Rates {
     }
 }
 
-/// Returns the ratio of two counts, or 0 if the second one is 0.
-#[expect(clippy::cast_precision_loss, reason = "counts below 2^53 are exact, and larger ones nearly so")]
-pub(super) fn ratio(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

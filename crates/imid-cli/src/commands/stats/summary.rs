@@ -4,13 +4,13 @@ use std::io::Write;
 
 use imid::dialect::Dialect;
 use imid_inspect::{Scheme, named_type};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::rates::{Interval, ratio};
+use super::rates::Interval;
 use super::{Args, Stats};
-use crate::commands::stored::Counts;
+use crate::commands::stored::{Counts, write_summary};
 use crate::report::Stop;
-use crate::time::{rfc3339, timestamp};
+use crate::time::{ZoneArg, rfc3339, timestamp};
 use crate::{Out, json};
 
 /// The result.
@@ -27,14 +27,7 @@ const INDENT: usize = 14;
 impl Summary<'_> {
     /// Writes the result for people.
     pub(super) fn write(&mut self, out: &mut Out) -> Result<(), Stop> {
-        let (none, zone, range) = (|| "none".to_owned(), &self.args.zone, self.stats.rates.range);
-        let times = [
-            ("first time", range.map_or_else(none, |(first, _)| zone.rfc3339(first))),
-            ("last time", range.map_or_else(none, |(_, last)| zone.rfc3339(last))),
-        ];
-        for (name, value) in self.counts.rows().into_iter().chain(times) {
-            writeln!(out, "{name:<12}{value}")?;
-        }
+        write_summary(&self.counts_and_times(&self.args.zone), out)?;
         if self.stats.counted == 0 {
             return Ok(());
         }
@@ -42,10 +35,14 @@ impl Summary<'_> {
         self.write_rates(out)
     }
 
-    /// Writes a line with a count and its share of all IDs.
-    fn write_count(&self, out: &mut Out, count: u64, name: &str) -> Result<(), Stop> {
-        let percent = ratio(count, self.stats.counted) * 100.0;
-        Ok(writeln!(out, "{count:>12}  {percent:>6.2} %  {name}")?)
+    /// Returns the numbers of lines, and the times of the first and the last ID.
+    fn counts_and_times(&self, zone: &ZoneArg) -> Value {
+        let (Counts { lines, valid, invalid, blank }, range) = (self.counts, self.stats.rates.range);
+        json!({
+            "lines": lines, "valid": valid, "invalid": invalid, "blank": blank,
+            "first_time": range.map(|(first, _)| zone.rfc3339(first)),
+            "last_time": range.map(|(_, last)| zone.rfc3339(last)),
+        })
     }
 
     /// Returns the dialect that names the types.
@@ -61,17 +58,13 @@ impl Summary<'_> {
             writeln!(out, "\nIDs by session type")?;
         }
         for (code, count) in &self.stats.types {
-            self.write_count(out, *count, &named_type(self.dialect(), *code))?;
+            let (percent, name) = (percent(*count, self.stats.counted), named_type(self.dialect(), *code));
+            writeln!(out, "{count:>12}  {percent:>6.2} %  {name}")?;
         }
         Ok(())
     }
 
     /// Writes a line for each interval.
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_sign_loss,
-        reason = "a bar has at most some dozens of characters"
-    )]
     fn write_rates(&mut self, out: &mut Out) -> Result<(), Stop> {
         let (columns, interval) = (self.stats.rates.columns(), self.stats.rates.interval());
         // The first one of those with the most IDs.
@@ -79,8 +72,8 @@ impl Summary<'_> {
         writeln!(out, "\nIDs per {interval}")?;
         for (start, ids) in &columns {
             let start = self.start(*start, interval);
-            let width = WIDTH - INDENT - start.len() - 2;
-            let length = (ratio(*ids, *most) * width as f64).ceil().min(width as f64) as usize;
+            let width = (WIDTH - INDENT - start.len() - 2) as u64;
+            let length = (ids * width).div_ceil(*most) as usize;
             writeln!(out, "{}", format!("{ids:>12}  {start}  {}", "#".repeat(length)).trim_end())?;
         }
         Ok(writeln!(out, "{:INDENT$}most: {most} in the {interval} from {}", "", self.start(*busiest, interval))?)
@@ -101,19 +94,19 @@ impl Summary<'_> {
     pub(super) fn write_json(&mut self, out: &mut Out) -> Result<(), Stop> {
         let dialect = self.dialect();
         let (columns, interval) = (self.stats.rates.columns(), self.stats.rates.interval());
-        let (types, range) = (&self.stats.types, self.stats.rates.range);
         let of_type =
             |(code, ids): (&u8, &u64)| json!({ "type": code, "type_name": dialect.type_name(*code), "ids": ids });
         let rate = |(start, ids): &(u64, u64)| json!({ "time": rfc3339(*start), "ids": ids });
-        let Counts { lines, valid, invalid, blank } = self.counts;
-        let object = json!({
-            "lines": lines, "valid": valid, "invalid": invalid, "blank": blank,
-            "first_time": range.map(|(first, _)| rfc3339(first)),
-            "last_time": range.map(|(_, last)| rfc3339(last)),
-            "types": types.iter().map(of_type).collect::<Vec<_>>(),
-            "interval": interval.to_string(),
-            "rates": columns.iter().map(rate).collect::<Vec<_>>(),
-        });
+        let mut object = self.counts_and_times(&ZoneArg::default());
+        object["types"] = self.stats.types.iter().map(of_type).collect();
+        object["interval"] = interval.to_string().into();
+        object["rates"] = columns.iter().map(rate).collect();
         json::write_line(out, &object)
     }
+}
+
+/// Returns a share of a whole that is not 0.
+#[expect(clippy::cast_precision_loss, reason = "counts below 2^53 are exact, and larger ones nearly so")]
+fn percent(part: u64, whole: u64) -> f64 {
+    part as f64 / whole as f64 * 100.0
 }

@@ -11,14 +11,14 @@ impl Tagger<'_> {
     /// Tags the lines of an input.
     pub(super) fn tag_lines(&mut self, mut input: Input) -> Result<(), Stop> {
         let mut number = 0;
-        while let Some(block) = input.next().map_err(|stop| self.with_last(stop))? {
+        while let Some(block) = input.next(false).map_err(|stop| self.with_last(stop))? {
             let before = self.last;
             let ran = match block {
                 Block::Lines(lines) => lines.lines_with_terminator().try_for_each(|line| {
                     number += 1;
                     self.tag_line(number, line)
                 }),
-                Block::TooLong => {
+                Block::TooLong(_) => {
                     number += 1;
                     self.mint(number, Err::<(_, ()), _>(too_long())).map(|_| ())
                 }

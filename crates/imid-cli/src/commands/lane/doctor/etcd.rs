@@ -2,7 +2,6 @@
 
 use imid_lease::register::EtcdRegister;
 use imid_lease::register::tool::{EtcdRoom, room};
-use serde_json::json;
 
 use super::{Findings, failed};
 use crate::report::Stop;
@@ -27,6 +26,5 @@ pub(super) fn look_at_room(url: &str, found: &mut Findings) -> Result<(), Stop> 
     }
     let (kilobytes, alarm) = (bytes / 1000, if alarms.is_empty() { "no alarm".to_owned() } else { alarms.join(", ") });
     found.say("room", format_args!("{kilobytes} kB, {alarm}"));
-    found.set("room", json!({ "bytes": bytes, "alarms": alarms }));
     Ok(())
 }
