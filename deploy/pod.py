@@ -107,6 +107,7 @@ class Pod:
             until(lambda: self.post("1")[0] in (200, 201), "able to take a message")
             check(ask(self.url["liveness"])[0] == 200, "the liveness probe fails")
             check(ask(f"{self.api}/metrics")[0] == 404, "/metrics is on the port for users")
+            check(not self.metrics or "imid_lease_held" in ask(self.metrics)[2], "/metrics does not show the lease")
             sql = "SELECT count(*) FILTER (WHERE ssl) || '/' || count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) " \
                   "WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
             tls_of = subprocess.run(["psql", "-XAtc", sql, plain], check=True, capture_output=True, text=True).stdout.strip()
@@ -191,11 +192,7 @@ def main():
     check(first.returncode == 0 and first.stdout.startswith("space lanes has 64 lanes"), f"the Job: {first.stdout}{first.stderr}")
     check(second.returncode == 1 and 'already has the space "lanes"' in second.stderr, f"the second Job: {second.stdout}{second.stderr}")
 
-    def is_refused():
-        # The readiness probe asks for an ID, so the refusals count while nobody posts.
-        return ask(leased.url["readiness"])[0] != 200 or 'reason="silent"' in ask(leased.metrics)[2]
-
-    leased.run(plain, services, 1, is_refused)
+    leased.run(plain, services, 1, lambda: leased.post("2")[0] == 503)
     subprocess.run(["psql", "-Xqc", "TRUNCATE imid_register", plain], check=True)
     leased.refuses("after the register was lost")
     print("ok: an error before the Job of kubernetes-register.yml and after TRUNCATE")

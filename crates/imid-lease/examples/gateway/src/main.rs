@@ -60,10 +60,8 @@ async fn send(State(gateway): State<Arc<Gateway>>, Path(room): Path<String>, bod
 
 /// Whether it has a lane, which another gateway may not have. If only the register is away, all refuse, and none leaves the balancer.
 async fn ready(State(gateway): State<Arc<Gateway>>) -> StatusCode {
-    let is_ready = match gateway.ids.generate(SessionTag::new(SessionType::GROUP, "ready")) {
-        Ok(_) => true,
-        Err(error) => gateway.ids.status().lane.is_some() && (error.is_register() || error.is_used_up()),
-    };
+    let status = gateway.ids.status();
+    let is_ready = status.can_mint() || status.phase == imid_lease::Phase::Holding;
     if is_ready && *gateway.phase.borrow() == Phase::Serving { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }
 }
 
