@@ -373,7 +373,7 @@ fn all_lanes_taken_is_an_error_until_one_is_given_back() {
     let first = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
     let second = LeasedGenerator::open(register.clone(), options()).and_then(opened).unwrap();
     let error =
-        LeasedGenerator::open(register.clone(), options()).and_then(|it| opened_within(it, 200 * MS)).unwrap_err();
+        LeasedGenerator::open(register.clone(), options()).and_then(|it| opened_within(it, 1_000 * MS)).unwrap_err();
     assert!(error.is_no_lane());
     assert_eq!(error.to_string(), "no lane is free: 2 of 2 are held");
     let waiting = thread::spawn({
@@ -556,7 +556,7 @@ fn a_register_that_keeps_its_id_to_itself_grants_lanes() {
     let options = || options().space("lanes");
     let _all: Vec<_> = (0..63).map(|_| LeasedGenerator::open(register.clone(), options()).and_then(opened)).collect();
     let none = LeasedGenerator::open(OfOneSpace(register.clone()), options()).unwrap();
-    assert!(none.wait_until_open(300 * MS).unwrap_err().is_no_lane());
+    assert!(none.wait_until_open(1_000 * MS).unwrap_err().is_no_lane());
 }
 
 /// A close waits for one call besides its own.
@@ -638,7 +638,7 @@ fn a_lane_of_another_format_is_left_alone() {
         register.set(lane, Some("imid-lease/2 lane"));
     }
     let error =
-        LeasedGenerator::open(register.clone(), options()).and_then(|it| opened_within(it, 300 * MS)).unwrap_err();
+        LeasedGenerator::open(register.clone(), options()).and_then(|it| opened_within(it, 1_000 * MS)).unwrap_err();
     assert!(error.is_no_lane(), "{error}");
     let mut register = register;
     assert_eq!(imid_lease::Register::read(&mut register, "lanes/1/00000").unwrap().unwrap(), "imid-lease/2 lane");
@@ -711,7 +711,7 @@ fn a_free_lane_that_is_far_ahead_is_taken_if_it_is_accepted() {
         assert_ne!(wrong.status().lane, other.status().lane);
         let third = || options().lane_bits(1).holder("third");
         let refused = LeasedGenerator::open(register.clone(), third()).unwrap();
-        let error = refused.wait_until_open(300 * MS).unwrap_err();
+        let error = refused.wait_until_open(1_000 * MS).unwrap_err();
         assert!(error.is_clock() && !error.is_permanent() && !error.is_no_lane(), "{error}");
         assert!(error.to_string().contains("1 of 2 are held"), "{error}");
         let error = refused.generate(room()).unwrap_err();
@@ -793,9 +793,9 @@ fn open_returns_at_once_and_the_lane_comes_later() {
     assert_eq!(ids.status().phase, Phase::Seeking);
     let error = ids.generate(room()).unwrap_err();
     assert!(error.is_register() && error.retry_after().is_some(), "{error}");
-    let error = ids.wait_until_open(50 * MS).unwrap_err();
+    let error = ids.wait_until_open(1_000 * MS).unwrap_err();
     assert!(error.is_register() && !error.is_permanent());
-    assert_eq!(error.to_string(), "register did not answer in 50 ms: the faulty register is set down");
+    assert_eq!(error.to_string(), "register did not answer in 1000 ms: the faulty register is set down");
     register.set_down(false);
     ids.wait_until_open(10_000 * MS).unwrap();
     ids.generate(room()).unwrap();

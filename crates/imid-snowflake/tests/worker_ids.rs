@@ -238,7 +238,7 @@ fn a_process_without_a_worker_id_is_told_how_many_are_held() {
     let register = FaultyRegister::new();
     let first = open(&register, short(two())).and_then(opened).unwrap();
     hold_all(&first);
-    let error = open(&register, short(two())).and_then(|it| opened_within(it, ms(200))).unwrap_err();
+    let error = open(&register, short(two())).and_then(|it| opened_within(it, ms(1_000))).unwrap_err();
     assert!(error.is_no_lane(), "{error}");
     assert_eq!(error.to_string(), "no lane is free: 2 of 2 are held");
     let error = open(&register, short(Preset::LEAF)).and_then(opened).unwrap_err();
