@@ -61,7 +61,7 @@ fn the_page_about_the_tool_names_each_command() {
     let commands = commands();
     let outer = commands.iter().map(String::as_str).filter(|command| !command.contains(' '));
     assert_eq!(first_cells.flat_map(quoted).collect::<BTreeSet<_>>(), outer.collect());
-    for (option, end) in [("--format <", "take `--format`"), ("--dialect <", "accept these names as `--dialect`")] {
+    for (option, end) in [("--format <", "take `--format`"), ("--dialect <", "take these names as `--dialect`")] {
         let (before, _) = page.split_once(end).unwrap_or_else(|| panic!("no sentence with {end:?}"));
         let paragraph = before.rsplit("\n\n").next().unwrap_or_default();
         let named = quoted(paragraph.rsplit(['.', ':']).next().unwrap_or_default());
