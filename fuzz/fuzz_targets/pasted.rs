@@ -1,7 +1,7 @@
 //! Law: what a person pastes is read or refused, and what is found in it says where it is.
 #![no_main]
 
-use imid_inspect::{Found, Pasted, STANDARD, identify, identify_near, identify_text, read, read_declared, scan};
+use imid_inspect::{Found, Pasted, STANDARD, identify, identify_text, read, read_declared, scan};
 use libfuzzer_sys::fuzz_target;
 
 const NOW_MS: u64 = 1_795_204_812_345;
@@ -10,7 +10,7 @@ fuzz_target!(|text: &str| {
     for read in identify(text, NOW_MS) {
         let _ = read.id.fit(NOW_MS);
     }
-    let (_, _) = (identify_text(text, NOW_MS), identify_near(text, NOW_MS, NOW_MS));
+    let _ = identify_text(text, NOW_MS);
     let scan = scan(text, NOW_MS);
     let in_order = |found: &[Found]| {
         let mut end = 0;

@@ -4,11 +4,10 @@ use core::ops::Range;
 
 use imid::dialect::Dialect;
 use imid::{MessageId, SessionTag};
-use imid_inspect::risk::{Forecast, Sessions, SessionsError};
-use imid_inspect::typed_time::{self, TypedTime};
+use imid_inspect::risk::{Forecast, Sessions, YEAR_S};
+use imid_inspect::typed_time::{self, Day, TypedTime};
 use imid_inspect::{
-    Broken, BrokenKind, Field, FieldName, Form, Found, Hint, Id, Pasted, Read, ReadForm, STANDARD, Scheme, Spellings,
-    identify, number,
+    Broken, BrokenKind, Field, Form, Found, Id, Pasted, Read, STANDARD, Scan, Scheme, identify, number, short_spellings,
 };
 
 use crate::json::{Object, list, string};
@@ -53,26 +52,22 @@ fn read(question: &str) -> String {
     let whole = 0..trimmed.len();
     let mut out = String::new();
     let mut object = Object::new(&mut out);
-    let (mut ids, mut others, mut broken, mut problem) = (Vec::new(), Vec::new(), None, None);
-    let read = imid_inspect::read(trimmed, now_ms);
-    object.raw("isOne", matches!(read, Ok(Pasted::One(_))));
-    match read {
-        Ok(Pasted::One(mut readings)) => {
+    let (pasted, problem) = match imid_inspect::read(trimmed, now_ms) {
+        Ok(pasted) => (pasted, None),
+        Err(not_pasted) => (not_pasted.instead, Some(not_pasted.error)),
+    };
+    object.raw("isOne", matches!(pasted, Pasted::One(_)));
+    let Scan { ids, others, broken } = match pasted {
+        Pasted::Text(scan) => scan,
+        Pasted::One(mut readings) => {
+            // The time nearest to that of the row or the log line comes first, and with equal distance the better rank.
             if let Ok(near_ms) = near.parse::<u64>() {
                 readings.sort_by_key(|read| (read.id.timestamp_ms().abs_diff(near_ms), read.id.fit(now_ms).rank));
             }
-            ids = readings.into_iter().map(|read| Found { at: whole.clone(), read }).collect();
+            let ids = readings.into_iter().map(|read| Found { at: whole.clone(), read }).collect();
+            Scan { ids, ..Scan::default() }
         }
-        Ok(Pasted::Text(scan)) => (ids, others, broken) = (scan.ids, scan.others, scan.broken),
-        Err(not_pasted) => {
-            problem = Some(not_pasted.error);
-            match not_pasted.hint {
-                Some(Hint::Broken(word)) => broken = Some(word),
-                Some(Hint::Numbers(numbers)) => others = numbers,
-                _ => {}
-            }
-        }
-    }
+    };
     list(object.member("ids"), &ids, |out, found| summary(out, found.read, places.units(&found.at)));
     list(object.member("others"), &others, |out, found| summary(out, found.read, places.units(&found.at)));
     let out_broken = object.member("broken");
@@ -84,7 +79,7 @@ fn read(question: &str) -> String {
     match problem {
         Some(problem) => {
             let mut object = Object::new(out_problem);
-            object.text("message", problem).raw("isForeign", problem.foreign().is_some());
+            object.text("message", &problem).raw("isForeign", problem.is_foreign());
             match problem.position() {
                 Some(at) => object.raw("at", places.units(&(at..at))[0]),
                 None => object.raw("at", "null"),
@@ -136,16 +131,14 @@ fn write_broken(out: &mut String, word: &Broken, at: [usize; 2], now_ms: u64) {
                 object.raw("from", cut.first.timestamp_ms()).raw("to", cut.last.timestamp_ms()).end();
             });
         }
-        BrokenKind::Mistyped(repairs) => {
-            let ids = repairs.texts.iter().filter_map(|text| identify(text, now_ms).first().copied());
-            object.raw("wrong", at[0] + repairs.at);
+        BrokenKind::Mistyped { at: place, texts } => {
+            let ids = texts.iter().filter_map(|text| identify(text, now_ms).first().copied());
+            // The end is missing if nothing there is wrong.
+            if *place < word.at.len() {
+                object.raw("wrong", at[0] + place);
+            }
             list(object.member("repairs"), ids, |out, read| summary(out, read, at));
         }
-        BrokenKind::NoPadding(id) => {
-            let read = Read { id: *id, form: ReadForm::Base64 };
-            list(object.member("repairs"), [read], |out, read| summary(out, read, at));
-        }
-        _ => {}
     }
     object.end();
 }
@@ -181,24 +174,21 @@ fn open(question: &str) -> String {
     object.raw("lastMs", id.layout_end_ms());
     list(object.member("fields"), id.fields(), |out, field| write_field(out, id, field));
     let forms = [Form::Text, Form::Hex, Form::Int, Form::Uuid];
-    let forms = forms.into_iter().filter_map(|form| Some((ReadForm::Exact(form).name(), id.in_form(form)?)));
+    let forms = forms.into_iter().filter_map(|form| Some((form.name(), id.in_form(form)?)));
     list(object.member("forms"), forms, |out, (name, form)| list(out, [name, &form], string));
-    let spellings = Spellings::short(id);
-    list(object.member("spellings"), spellings.iter(), |out, (form, text)| list(out, [form.name(), text], string));
+    let spellings = short_spellings(id);
+    list(object.member("spellings"), &spellings, |out, (form, text)| list(out, [form.name(), text], string));
     object.end();
     out
 }
 
 fn write_field(out: &mut String, id: Id, field: Field) {
     let (name, says) = match field.name {
-        FieldName::Timestamp => ("time", "ms since 1970".to_owned()),
-        FieldName::Spin => ("spin", String::new()),
-        FieldName::Type => ("type", type_name(id)),
-        FieldName::Hash => ("room hash", String::new()),
-        FieldName::Tick => ("ticks", "since the layout's epoch".to_owned()),
-        FieldName::Node => ("node", String::new()),
-        FieldName::Sequence => ("sequence", String::new()),
-        _ => ("field", String::new()),
+        "timestamp" => ("time", "ms since 1970".to_owned()),
+        "type" => ("type", type_name(id)),
+        "hash" => ("room hash", String::new()),
+        "tick" => ("ticks", "since the layout's epoch".to_owned()),
+        name => (name, String::new()),
     };
     let mut object = Object::new(out);
     object.text("name", name).text("bits", format_args!("{:0width$b}", field.value, width = field.bits as usize));
@@ -239,10 +229,8 @@ fn time(question: &str) -> String {
     };
     let (name, value, clock) = match typed {
         TypedTime::At(ms) => ("at", ms.cast_signed(), None),
-        TypedTime::Day(day) => ("shown", day * DAY_MS, None),
-        TypedTime::Clock(ms) => ("shown", ms, Some(ms.rem_euclid(DAY_MS))),
-        TypedTime::DayBefore(days) => ("before", days.cast_signed(), None),
-        TypedTime::ClockBefore(days, ms) => ("before", days.cast_signed(), Some(ms.cast_signed())),
+        TypedTime::Shown(Day::Number(day), ms) => ("shown", day * DAY_MS + ms.unwrap_or(0).cast_signed(), ms),
+        TypedTime::Shown(Day::BeforeToday(days), ms) => ("before", days.cast_signed(), ms),
     };
     let mut out = String::new();
     let mut object = Object::new(&mut out);
@@ -272,7 +260,7 @@ fn bounds(question: &str) -> String {
                 let mut object = Object::new(out);
                 for form in [Form::Text, Form::Hex, Form::Int, Form::Uuid] {
                     // PANIC: an ID of the standard dialect has all forms.
-                    object.text(ReadForm::Exact(form).name(), id.in_form(form).expect("a standard ID has each form"));
+                    object.text(form.name(), id.in_form(form).expect("a standard ID has each form"));
                 }
                 object.end();
             });
@@ -294,9 +282,7 @@ fn risk(question: &str) -> String {
     let (hosts, busiest) = (hosts as u32, if busiest > 0.0 { vec![busiest] } else { vec![] });
     let sessions = match Sessions::new(rooms.floor(), zipf, &busiest, rate) {
         Ok(sessions) => sessions,
-        Err(SessionsError::Sessions(..)) => return quoted("more busy rooms than rooms"),
-        Err(SessionsError::Listed(..)) => return quoted("the busiest room has more messages than all rooms"),
-        Err(SessionsError::Others(..)) => return quoted("another room would be busier than the busiest one"),
+        Err(problem) => return quoted(problem),
     };
     let forecast = Forecast::new(hosts, sessions);
     let mut out = String::new();
@@ -308,7 +294,7 @@ fn risk(question: &str) -> String {
             Some(condition) => object.text("condition", condition),
             None => object.raw("condition", "null"),
         };
-        object.text("perYear", row.per_year().to_bits());
+        object.text("perYear", (row.equal_ids * YEAR_S).to_bits());
         match row.one_a_year_at {
             Some(rate) => object.text("oneAt", rate.to_bits()),
             None => object.raw("oneAt", "null"),

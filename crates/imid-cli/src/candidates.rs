@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use imid_inspect::{Broken, BrokenKind, Form, Found, Hint, Id, NotPasted, Read, ReadError, Scheme, read_declared};
+use imid_inspect::{Broken, BrokenKind, Form, Found, Id, NotPasted, Pasted, Read, ReadError, Scheme, read_declared};
 
 use crate::report::quote;
 use crate::time::{now_ms, rfc3339};
@@ -40,21 +40,26 @@ fn of_time(name: &str, unix_ms: u64) -> String {
 /// Returns the error for a text, with its hint.
 pub(crate) fn describe(scheme: Scheme, text: &str, not_pasted: NotPasted) -> String {
     let problem = not_read(text, not_pasted.error);
-    match not_pasted.hint {
-        Some(Hint::Inside(found)) => format!("{problem}; {}", place(scheme, text, &found)),
-        Some(Hint::Other(readings)) => format!("{problem}; {}", of_others(text, &readings)),
-        Some(Hint::Broken(broken)) if matches!(broken.kind, BrokenKind::CutOff(_)) => {
+    let scan = match not_pasted.instead {
+        Pasted::One(readings) => return format!("{problem}; {}", of_others(text, &readings)),
+        Pasted::Text(scan) => scan,
+    };
+    if let Some(found) = scan.ids.first() {
+        return format!("{problem}; {}", place(scheme, text, found));
+    }
+    match scan.broken {
+        Some(broken) if matches!(broken.kind, BrokenKind::CutOff(_)) => {
             format!("{} {}", quote(&text.trim()[broken.at.clone()]), broken_word(&broken))
         }
-        Some(Hint::Broken(broken)) => format!("{problem}; {}", broken_word(&broken)),
-        Some(Hint::Numbers(found)) => {
-            let texts: Vec<_> = found.iter().map(|found| text.trim()[found.at.clone()].to_owned()).collect();
+        Some(broken) => format!("{problem}; {}", broken_word(&broken)),
+        None if !scan.others.is_empty() => {
+            let texts: Vec<_> = scan.others.iter().map(|found| text.trim()[found.at.clone()].to_owned()).collect();
             format!("{problem}; {}", numbers(&texts))
         }
-        _ if Path::new(text).is_file() => {
+        None if Path::new(text).is_file() => {
             format!("{problem}; it is a file: to read its lines, write < {text}")
         }
-        _ => problem,
+        None => problem,
     }
 }
 
@@ -76,9 +81,7 @@ pub(crate) fn broken_word(broken: &Broken) -> String {
             let hint = if cuts[0].first.is_standard() { "; imid range --prefix prints its bounds" } else { "" };
             format!("lacks the last {lacks} of an ID {}{hint}", of.join(" or "))
         }
-        BrokenKind::Mistyped(repairs) => format!("did you mean {}?", repairs.texts.join(" or ")),
-        BrokenKind::NoPadding(id) => format!("if it is base 64 without its end, it is {id}"),
-        _ => "it is not all of an ID".to_owned(),
+        BrokenKind::Mistyped { texts, .. } => format!("did you mean {}?", texts.join(" or ")),
     }
 }
 

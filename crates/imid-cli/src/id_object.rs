@@ -1,6 +1,6 @@
 //! An ID and its fields, as a JSON object.
 
-use imid_inspect::{Form, Id, ReadForm};
+use imid_inspect::{Form, Id};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::time::rfc3339;
@@ -9,7 +9,7 @@ use crate::time::rfc3339;
 #[derive(Clone, Copy)]
 pub(crate) struct IdObject<'a> {
     pub(crate) id: Id,
-    pub(crate) form: Option<ReadForm>,
+    pub(crate) form: Option<Form>,
     pub(crate) session_match: Option<bool>,
     pub(crate) plausible: Option<bool>,
     pub(crate) input: Option<&'a str>,

@@ -28,7 +28,7 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser};
-use imid_inspect::{number, read};
+use imid_inspect::{NotPasted, Pasted, number, read};
 
 use crate::commands::Command;
 use crate::report::{Report, Stop, USAGE};
@@ -83,7 +83,10 @@ fn parse_args(report: &mut Report) -> Result<Cli, ExitCode> {
 fn arguments(tool: &clap::Command) -> Vec<OsString> {
     let mut arguments: Vec<_> = std::env::args_os().collect();
     let is_pasted = |text: &str| {
-        let is_read = || read(text, time::now_ms()).map_or_else(|not| not.hint.is_some(), |_| true);
+        let is_read = || match read(text, time::now_ms()) {
+            Err(NotPasted { instead: Pasted::Text(scan), .. }) => scan.broken.is_some() || !scan.others.is_empty(),
+            _ => true,
+        };
         text.contains(|c: char| c.is_ascii_digit() || c.is_whitespace()) || is_read()
     };
     // `cat ids.txt | imid`. Without a file or a pipe, the help is shown.

@@ -3,17 +3,16 @@
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use imid::MessageId;
-use imid::dialect::DialectId;
 use uuid::Uuid;
 
 use crate::find::is_hex;
-use crate::form::{Form, ReadForm};
+use crate::form::Form;
 use crate::scheme::{Id, Scheme};
 
 /// The bytes that a text shows, and its form.
 pub(crate) struct Shown {
     pub(crate) bytes: Vec<u8>,
-    pub(crate) form: ReadForm,
+    pub(crate) form: Form,
 }
 
 /// The bytes of an ID, and those of its UUID view.
@@ -24,7 +23,7 @@ impl Shown {
     pub(crate) fn read(text: &str) -> Option<Self> {
         let text = text.trim();
         if let Some(bytes) = dumped(text) {
-            return Some(Self { bytes, form: ReadForm::Bytes });
+            return Some(Self { bytes, form: Form::Bytes });
         }
         // A literal that is cut off begins or ends with a quotation mark. As a byte at the end, the mark is escaped. PostgreSQL does not
         // escape it, so bytes that it shows without quotation marks are not read for one room of 128.
@@ -63,7 +62,7 @@ impl Shown {
         if LENGTHS.iter().any(|len| hex.len() == 2 * len)
             && let Some(bytes) = hex_bytes([hex])
         {
-            return Some(Self { bytes, form: ReadForm::Exact(Form::Hex) });
+            return Some(Self { bytes, form: Form::Hex });
         }
         // No encoder writes both alphabets.
         let has_both = text.contains(['+', '/']) && text.contains(['-', '_']);
@@ -74,8 +73,8 @@ impl Shown {
         {
             // Less than one ID in 10^6 has the bytes of words.
             Some(bytes) if bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b' ') => None,
-            Some(bytes) => Some(Self { bytes, form: ReadForm::Base64 }),
-            None => Some(Self { bytes: unescaped(text)?, form: ReadForm::Bytes }),
+            Some(bytes) => Some(Self { bytes, form: Form::Base64 }),
+            None => Some(Self { bytes: unescaped(text)?, form: Form::Bytes }),
         }
     }
 
@@ -100,18 +99,17 @@ impl Shown {
             None if groups().count() > 1 && groups().all(|group| matches!(group.len(), 2 | 4)) => hex_bytes(groups()),
             None => None,
         };
-        bytes.filter(|bytes| !bytes.is_empty()).map(|bytes| Self { bytes, form: ReadForm::Bytes })
+        bytes.filter(|bytes| !bytes.is_empty()).map(|bytes| Self { bytes, form: Form::Bytes })
     }
 
     /// Returns the ID of these bytes, or of the UUID view that they are.
     pub(crate) fn id(&self, scheme: Scheme) -> Option<Id> {
-        match (scheme, <[u8; 16]>::try_from(self.bytes.as_slice())) {
-            (_, Ok(view)) => scheme.view(Uuid::from_bytes(view)).ok(),
-            (Scheme::Dialect(dialect), _) => {
-                Some(Id::Message { dialect, id: DialectId::from_slice(&self.bytes, dialect.layout()).ok()? })
-            }
-            _ => None,
+        let bytes = self.bytes.as_slice();
+        if let Ok(view) = bytes.try_into() {
+            return scheme.view(Uuid::from_bytes(view)).ok();
         }
+        let key = bytes.try_into().ok().filter(|_| scheme.is_text())?;
+        Some(scheme.with_sort_key(MessageId::from_bytes(key)))
     }
 }
 

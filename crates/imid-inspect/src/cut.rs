@@ -1,9 +1,12 @@
 //! Truncated IDs, and IDs with a wrong digit.
 
+use core::ops::Range;
+
 use imid::MessageId;
 use imid::dialect::{Dialect, DialectId};
 
-use crate::find::one_case;
+use crate::find::is_one_case;
+use crate::identify::Rank;
 use crate::scheme::Id;
 
 /// What is left of an ID whose end is missing: `EUNC-Q8QJ-22G…`.
@@ -17,15 +20,27 @@ pub struct CutOff {
     pub digits: usize,
 }
 
-/// A text that is an ID but for a character, and the IDs that it can have been.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Repairs {
-    /// The place of the character in the text without the white space around it.
-    pub at: usize,
-    /// What is there.
-    pub found: char,
-    /// The texts with one of the digits that are mistaken for it, or without it.
-    pub texts: Vec<String>,
+/// A word that is not all of an ID.
+#[derive(Clone, Debug)]
+pub struct Broken {
+    /// Its bytes in the text.
+    pub at: Range<usize>,
+    /// What is wrong with it.
+    pub kind: BrokenKind,
+}
+
+/// What is wrong with a word.
+#[derive(Clone, Debug)]
+pub enum BrokenKind {
+    /// It is the beginning of an ID, of each of these schemes, most likely first.
+    CutOff(Vec<CutOff>),
+    /// It is an ID with a wrong digit, with one too many, or in base64 without its padding.
+    Mistyped {
+        /// The place of the character in the text without the white space around it, or its end if the end is missing.
+        at: usize,
+        /// The texts with one of the digits that are mistaken for it, without it, or with the end.
+        texts: Vec<String>,
+    },
 }
 
 /// Number of digits of an ID.
@@ -53,7 +68,7 @@ impl CutOff {
         let has_groups = text.split('-').rev().skip(1).all(|group| group.len() == 4);
         let has_digit = digits.contains(|c: char| c.is_ascii_digit());
         // Base 64 has letters of both cases.
-        let is_cut = has_groups && has_digit && one_case(digits.as_bytes()).is_some();
+        let is_cut = has_groups && has_digit && is_one_case(digits.as_bytes());
         if !is_cut || !(FEWEST..DIGITS).contains(&digits.len()) {
             return Vec::new();
         }
@@ -69,43 +84,49 @@ impl CutOff {
             let code = |id: Id| id.session().map(|(code, _)| code);
             let fit = |id: Id| if code(first) == code(last) { id.fit(now_ms) } else { id.fit_of_time(now_ms, true) };
             let best = if fit(first) <= fit(last) { first } else { last };
-            let is_likely = best.is_likely_by(fit(best)) && best.is_listed();
-            is_likely.then(|| (best.guess(fit(best)), Self { first, last, digits: digits.len() }))
+            let is_likely = fit(best).rank <= Rank::Imported && best.is_listed();
+            is_likely.then(|| (fit(best), Self { first, last, digits: digits.len() }))
         };
         let mut cuts: Vec<_> = Dialect::ALL.iter().filter_map(cut).collect();
-        cuts.sort_by_key(|(guess, _)| *guess);
+        cuts.sort_by_key(|(fit, _)| *fit);
         let is_clear = cuts.first().is_some_and(|(_, best)| best.first.is_standard());
         cuts.truncate(if is_clear { 1 } else { cuts.len() });
         cuts.into_iter().map(|(_, cut)| cut).collect()
     }
 }
 
-impl Repairs {
+impl BrokenKind {
+    /// Reads a word that is the beginning of an ID, or that is one with a wrong digit.
+    pub(crate) fn read(text: &str, now_ms: u64) -> Option<Self> {
+        let cuts = CutOff::read(text, now_ms);
+        if cuts.is_empty() { Self::repaired(text, now_ms) } else { Some(Self::CutOff(cuts)) }
+    }
+
     /// Finds the only wrong digit of a text that is a plausible ID with each of the digits that are mistaken for it, or the digit
     /// that was typed twice.
-    pub fn read(text: &str, now_ms: u64) -> Option<Self> {
+    fn repaired(text: &str, now_ms: u64) -> Option<Self> {
         let text = text.trim();
         let is_lower = text.contains(|c: char| c.is_ascii_lowercase());
         let plausible = |text: &String| {
-            let is_word = text.contains('-') || one_case(text.as_bytes()).is_some();
+            let is_word = text.contains('-') || is_one_case(text.as_bytes());
             is_word && MessageId::parse_lenient(text).is_ok_and(|id| Id::from(id).is_plausible(now_ms))
         };
         let with = |at: usize, len: usize, digit: &str| [&text[..at], digit, &text[at + len..]].concat();
-        let repairs = |at: usize, found: char, mut texts: Vec<String>| {
+        let repairs = |at: usize, mut texts: Vec<String>| {
             texts.retain(plausible);
-            (!texts.is_empty()).then_some(Self { at, found, texts })
+            (!texts.is_empty()).then_some(Self::Mistyped { at, texts })
         };
         if let Some((at, found)) = text.char_indices().find(|(_, c)| "0OoIi1l|".contains(*c)) {
             let fits = if "0Oo".contains(found) { "DQ" } else { "LTJ7" };
             let fits = if is_lower { fits.to_ascii_lowercase() } else { fits.to_owned() };
-            return repairs(at, found, fits.chars().map(|digit| with(at, 1, digit.encode_utf8(&mut [0; 4]))).collect());
+            return repairs(at, fits.chars().map(|digit| with(at, 1, digit.encode_utf8(&mut [0; 4]))).collect());
         }
         // A digit too many: the same one twice.
         let twice: Vec<_> = text.char_indices().zip(text.chars().skip(1)).filter(|((_, a), b)| a == b).collect();
-        let ((at, found), _) = *twice.iter().find(|((at, digit), _)| plausible(&with(*at, digit.len_utf8(), "")))?;
+        let ((at, _), _) = *twice.iter().find(|((at, digit), _)| plausible(&with(*at, digit.len_utf8(), "")))?;
         let mut texts: Vec<_> = twice.iter().map(|((at, digit), _)| with(*at, digit.len_utf8(), "")).collect();
         texts.dedup();
-        repairs(at, found, texts)
+        repairs(at, texts)
     }
 }
 
@@ -165,28 +186,26 @@ mod tests {
 
     #[test]
     fn a_wrong_digit_has_a_place_and_repairs() {
-        for (text, at, found, repaired) in [
-            ("EUNC-Q8QJ-22GH-T30D", 17, '0', vec!["EUNC-Q8QJ-22GH-T3DD", "EUNC-Q8QJ-22GH-T3QD"]),
-            ("eunc-o8qj-22gh-t3dd", 5, 'o', vec!["eunc-d8qj-22gh-t3dd", "eunc-q8qj-22gh-t3dd"]),
+        let cases: [(&str, usize, char, &[&str]); 5] = [
+            ("EUNC-Q8QJ-22GH-T30D", 17, '0', &["EUNC-Q8QJ-22GH-T3DD", "EUNC-Q8QJ-22GH-T3QD"]),
+            ("eunc-o8qj-22gh-t3dd", 5, 'o', &["eunc-d8qj-22gh-t3dd", "eunc-q8qj-22gh-t3dd"]),
             (
                 " EUNCQ8QJ22GHI3DD",
                 12,
                 'I',
-                vec!["EUNCQ8QJ22GHL3DD", "EUNCQ8QJ22GHT3DD", "EUNCQ8QJ22GHJ3DD", "EUNCQ8QJ22GH73DD"],
+                &["EUNCQ8QJ22GHL3DD", "EUNCQ8QJ22GHT3DD", "EUNCQ8QJ22GHJ3DD", "EUNCQ8QJ22GH73DD"],
             ),
-            ("EUNC-Q8QJ-222GH-T3DD", 10, '2', vec!["EUNC-Q8QJ-22GH-T3DD"]),
-            ("EUNCQ8QJ22GHT3DDD", 8, '2', vec!["EUNCQ8QJ2GHT3DDD", "EUNCQ8QJ22GHT3DD"]),
-        ] {
-            let repairs = Repairs::read(text, NOW).expect(text);
-            assert_eq!(
-                (repairs.at, repairs.found, repairs.texts),
-                (at, found, repaired.into_iter().map(str::to_owned).collect()),
-                "{text}"
-            );
+            ("EUNC-Q8QJ-222GH-T3DD", 10, '2', &["EUNC-Q8QJ-22GH-T3DD"]),
+            ("EUNCQ8QJ22GHT3DDD", 8, '2', &["EUNCQ8QJ2GHT3DDD", "EUNCQ8QJ22GHT3DD"]),
+        ];
+        for (text, at, found, repaired) in cases {
+            let Some(BrokenKind::Mistyped { at: place, texts }) = BrokenKind::read(text, NOW) else { panic!("{text}") };
+            let has_place = place == at && text.trim()[place..].starts_with(found);
+            assert!(has_place && texts == repaired, "{text}: {place} {texts:?}");
         }
         // Two wrong digits, none, a first one that no plausible time has, and a digit too many in another place.
         for text in ["EUNC-00QJ-22GH-T3DD", "EUNC-Q8QJ-22GH-T3DD", "1UNC-Q8QJ-22GH-T3DD", "EUNC-Q8QJ-2ZGHA-T3DE"] {
-            assert_eq!(Repairs::read(text, NOW), None, "{text}");
+            assert!(BrokenKind::read(text, NOW).is_none(), "{text}");
         }
     }
 }

@@ -6,9 +6,10 @@ use imid::MessageId;
 use memchr::memchr;
 use uuid::Uuid;
 
-use crate::form::{Form, Read, ReadForm};
-use crate::identify::{DAY, Rank, identify_text};
+use crate::form::{Form, Read};
+use crate::identify::{Rank, identify_text};
 use crate::scheme::{Id, Scheme};
+use crate::time::DAY_MS;
 
 /// Finds the IDs of one scheme, or of all dialects whose texts have dashes.
 ///
@@ -37,11 +38,7 @@ impl Finder {
     /// Without a scheme, finds IDs of all dialects whose texts have dashes, if their time is plausible. The digits of a
     /// payment card and four words of four letters look like an ID and are not found.
     pub fn new(scheme: Option<Scheme>, now_ms: u64) -> Self {
-        let has_dashes = match scheme {
-            None => true,
-            Some(Scheme::Dialect(dialect)) => dialect.to_text(MessageId::MIN).is_ok_and(|text| text.contains('-')),
-            Some(Scheme::Snowflake(_)) => false,
-        };
+        let has_dashes = scheme.is_none_or(|scheme| scheme.with_sort_key(MessageId::MIN).to_string().contains('-'));
         Self { scheme, has_dashes, now_ms }
     }
 
@@ -135,39 +132,32 @@ impl Finder {
     }
 
     fn read_word(self, text: &[u8], at: Range<usize>) -> Option<Found> {
-        let scheme = self.scheme.filter(|_| WORD.contains(&at.len()))?;
-        read_strict(scheme, &text[at.clone()]).map(|read| Found { at, read })
+        let id = self.scheme.filter(|_| WORD.contains(&at.len()))?.parse(&text[at.clone()])?;
+        Some(Found { at, read: Read { id, form: Form::Text } })
     }
 
     fn read_text(self, text: &[u8]) -> Option<Read> {
+        let text = str::from_utf8(text).ok().filter(|text| is_one_case(text.as_bytes()))?;
         if let Some(scheme) = self.scheme {
-            return read_strict(scheme, text).or_else(|| {
-                let mut read = read_strict(scheme, &one_case(text)?)?;
-                read.form = ReadForm::LenientText;
-                Some(read)
-            });
+            return scheme.read_text(text);
         }
         // Most IDs are standard ones of the last years. Read as RongCloud's, each digit is greater by 2 at least, so the time is
         // 2^38 ms later at least: after now, where the standard reading is the better one.
-        let standard = str::from_utf8(text).ok()?.parse::<MessageId>().ok().map(Id::from);
-        let is_clear = |id: &Id| id.timestamp_ms() + (1 << 38) > self.now_ms.saturating_add(DAY);
-        if let Some(id) = standard.filter(|id| is_clear(id) && id.fit(self.now_ms).rank == Rank::InUse) {
-            return looks_like_an_id(text).then_some(Read { id, form: ReadForm::Exact(Form::Text) });
-        }
-        let upper = one_case(text)?;
-        let form = if upper == text { ReadForm::Exact(Form::Text) } else { ReadForm::LenientText };
-        let ids = identify_text(str::from_utf8(&upper).ok()?, self.now_ms);
-        let id = ids.into_iter().find(|id| id.session().is_some() && id.is_likely(self.now_ms))?;
+        let standard = text.parse::<MessageId>().ok().map(Id::from);
+        let is_clear = |id: &Id| id.timestamp_ms() + (1 << 38) > self.now_ms.saturating_add(DAY_MS);
+        let id = standard.filter(|id| is_clear(id) && id.fit(self.now_ms).rank == Rank::InUse).or_else(|| {
+            let ids = identify_text(&text.to_ascii_uppercase(), self.now_ms);
+            ids.into_iter().find(|id| id.session().is_some() && id.is_likely(self.now_ms))
+        })?;
+        let has_lower = text.bytes().any(|byte| byte.is_ascii_lowercase());
+        let form = if has_lower { Form::LenientText } else { Form::Text };
         looks_like_an_id(text).then_some(Read { id, form })
     }
 
     fn read_view(self, text: &[u8]) -> Option<Read> {
-        if self.scheme.is_some_and(|scheme| !scheme.has_uuid()) {
-            return None;
-        }
         let id = Id::from(MessageId::from_uuid(Uuid::try_parse_ascii(text).ok()?).ok()?);
-        let is_expected = self.scheme.is_some() || id.is_plausible(self.now_ms);
-        is_expected.then_some(Read { id, form: ReadForm::Exact(Form::Uuid) })
+        let is_expected = self.scheme.map_or_else(|| id.is_plausible(self.now_ms), Scheme::has_uuid);
+        is_expected.then_some(Read { id, form: Form::Uuid })
     }
 }
 
@@ -210,22 +200,17 @@ impl Groups {
 
 /// Returns whether a text has a letter, and a digit or something other than words: any four words of four letters look like an
 /// ID, and so do the digits of a payment card.
-fn looks_like_an_id(text: &[u8]) -> bool {
+fn looks_like_an_id(text: &str) -> bool {
+    let text = text.as_bytes();
     let has_digit = text.iter().any(u8::is_ascii_digit);
     // Less than one ID in 10^10 has three groups that are words.
     let has_words = || text.split(|byte| *byte == b'-').filter(|group| likeness_to_a_word(group) > 0).count() > 2;
     text.iter().any(u8::is_ascii_alphabetic) && (has_digit || !has_words())
 }
 
-fn read_strict(scheme: Scheme, text: &[u8]) -> Option<Read> {
-    let id = scheme.parse(text).ok()?;
-    Some(Read { id, form: ReadForm::Exact(Form::Text) })
-}
-
-/// Returns the text in upper case, or `None` if it has letters of both cases.
-pub(crate) fn one_case(text: &[u8]) -> Option<Vec<u8>> {
-    let has_both = text.iter().any(u8::is_ascii_lowercase) && text.iter().any(u8::is_ascii_uppercase);
-    (!has_both).then(|| text.to_ascii_uppercase())
+/// Returns whether the letters of a text are of one case.
+pub(crate) fn is_one_case(text: &[u8]) -> bool {
+    !(text.iter().any(u8::is_ascii_lowercase) && text.iter().any(u8::is_ascii_uppercase))
 }
 
 /// Returns how many letters and digits at the start of a word belong to an escape: `n` after a backslash, `20` after `%`.

@@ -5,21 +5,29 @@ use imid::dialect::DialectId;
 use imid_snowflake::Snowflake;
 use uuid::Uuid;
 
-use crate::error::{Kind, ReadError, TextError, ViewProblem};
-use crate::foreign::Foreign;
+use crate::bytes::Shown;
+use crate::error::ReadError;
+use crate::foreign::{foreign, time_of_uuid};
 use crate::scheme::{Id, Scheme};
 
 /// A form of an ID. Each form holds all of its bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
 pub enum Form {
     /// The text of the dialect or layout.
     Text,
+    /// That text in the other case, or without its dashes, or with some of them.
+    LenientText,
     /// 20 hex digits, or 16 for a Snowflake.
     Hex,
     /// A decimal number.
     Int,
     /// The UUID view.
     Uuid,
+    /// The bytes, or those of the view, in base64, as JSON encoders write them.
+    Base64,
+    /// The bytes as a client prints them: a list of numbers, a dump, or a literal with escapes.
+    Bytes,
 }
 
 /// An ID, and the form that it was read from.
@@ -28,42 +36,27 @@ pub struct Read {
     /// The ID.
     pub id: Id,
     /// The form.
-    pub form: ReadForm,
+    pub form: Form,
 }
 
-/// The form that an ID was read from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum ReadForm {
-    /// A form as it is written here.
-    Exact(Form),
-    /// A text in the other case, or without its dashes, or with some of them.
-    LenientText,
-    /// The bytes in base64, as JSON encoders write them.
-    Base64,
-    /// The bytes as a client prints them: a list of numbers, a dump, or a literal with escapes.
-    Bytes,
-}
-
-impl ReadForm {
-    /// Returns the form of a text that had something around it.
-    pub(crate) const fn lenient(self) -> Self {
-        match self {
-            Self::Exact(Form::Text) => Self::LenientText,
-            other => other,
-        }
+impl Read {
+    /// Returns what is read from a text that had something around it.
+    pub(crate) fn lenient(self) -> Self {
+        if self.form == Form::Text { Self { form: Form::LenientText, ..self } } else { self }
     }
+}
 
+impl Form {
     /// Returns the name, such as `text`, `lenient text` or `uuid`.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Exact(Form::Text) => "text",
+            Self::Text => "text",
             Self::LenientText => "lenient text",
+            Self::Hex => "hex",
+            Self::Int => "int",
+            Self::Uuid => "uuid",
             Self::Base64 => "base64",
             Self::Bytes => "bytes",
-            Self::Exact(Form::Hex) => "hex",
-            Self::Exact(Form::Int) => "int",
-            Self::Exact(Form::Uuid) => "uuid",
         }
     }
 }
@@ -85,10 +78,10 @@ impl Scheme {
     /// Reads an ID in any form, recognized by its shape, or only in `form`. White space around it is not accepted.
     ///
     /// ```
-    /// use imid_inspect::{Form, ReadForm, STANDARD};
+    /// use imid_inspect::{Form, STANDARD};
     ///
     /// let read = STANDARD.read("0x64d1601c46e2afbc856b", None)?;
-    /// assert_eq!((read.id.to_string(), read.form), ("EMAQ-2948-WCRV-T3DD".into(), ReadForm::Exact(Form::Hex)));
+    /// assert_eq!((read.id.to_string(), read.form), ("EMAQ-2948-WCRV-T3DD".into(), Form::Hex));
     /// # Ok::<(), imid_inspect::ReadError>(())
     /// ```
     ///
@@ -98,43 +91,53 @@ impl Scheme {
         // White space is not shown in errors, so positions do not count it either.
         let text = text.trim();
         match form {
-            Some(Form::Text) => self.read_text(text),
-            Some(form) => Ok(Read { id: self.read_digits(text, form)?, form: ReadForm::Exact(form) }),
             None => self.recognized(text).ok_or_else(|| self.problem(text)),
+            Some(Form::Text | Form::LenientText) => self.read_text(text).ok_or_else(|| self.text_problem(text)),
+            Some(form) => Ok(Read { id: self.read_digits(text, form)?, form }),
         }
     }
 
     /// Reads a form that is not a text of the scheme.
     fn read_digits(self, text: &str, form: Form) -> Result<Id, ReadError> {
         match form {
-            Form::Hex => self.read_hex(text),
+            Form::Hex => self.read_part(text, hex_prefix_len(text), true),
             Form::Int => self.read_int(text),
-            _ => Ok(self.view(Uuid::try_parse(text).map_err(|_| Kind::NotUuid)?).map_err(Kind::View)?),
+            Form::Uuid => {
+                let uuid = Uuid::try_parse(text);
+                self.view(uuid.map_err(|_| ReadError::new("not an ID: expected a UUID of 32 hex digits"))?)
+            }
+            _ => Shown::read(text)
+                .and_then(|shown| shown.id(self))
+                .ok_or_else(|| ReadError::new("not the bytes of an ID")),
         }
     }
 
-    /// Reads an ID from a typed or pasted text of the scheme.
-    ///
-    /// # Errors
-    /// The text is not one of the scheme, in either case and with or without its dashes.
-    pub fn read_text(self, text: &str) -> Result<Read, ReadError> {
-        let text = text.trim();
-        if let Ok(id) = self.parse(text.as_bytes()) {
-            return Ok(Read { id, form: ReadForm::Exact(Form::Text) });
+    /// Reads an ID from a typed or pasted text of the scheme, in either case and with or without its dashes.
+    pub(crate) fn read_text(self, text: &str) -> Option<Read> {
+        let exact = self.parse(text.as_bytes()).map(|id| Read { id, form: Form::Text });
+        exact.or_else(|| match self {
+            Self::Dialect(dialect) => {
+                let id = dialect.parse_lenient(text).ok()?;
+                Some(Read { id: Id::Message { dialect, id }, form: Form::LenientText })
+            }
+            Self::Snowflake(_) => None,
+        })
+    }
+
+    /// Says why a text is none of the scheme.
+    #[cold]
+    fn text_problem(self, text: &str) -> ReadError {
+        match self.read_part(text, 0, false) {
+            Err(error) => error,
+            Ok(_) => ReadError::new("not an ID: its time is not from 2005 to two years from now"),
         }
-        let id = match self {
-            Self::Dialect(dialect) => dialect.parse_lenient(text).map(|id| Id::Message { dialect, id }),
-            Self::Snowflake(_) => return Err(self.parse(text.as_bytes()).expect_err("not parsed above")),
-        };
-        let id = id.map_err(|error| ReadError::in_text(text.as_bytes(), 0, error))?;
-        Ok(Read { id, form: ReadForm::LenientText })
     }
 
     /// Reads an ID in the form that its shape suggests. Texts of the scheme come first.
     pub(crate) fn recognized(self, text: &str) -> Option<Read> {
-        self.read_text(text).ok().or_else(|| {
+        self.read_text(text).or_else(|| {
             let form = self.shape(text).unwrap_or(Form::Uuid);
-            Some(Read { id: self.read_digits(text, form).ok()?, form: ReadForm::Exact(form) })
+            Some(Read { id: self.read_digits(text, form).ok()?, form })
         })
     }
 
@@ -144,15 +147,12 @@ impl Scheme {
         if let Some(Err(error)) = self.shape(text).map(|form| self.read_digits(text, form)) {
             return error;
         }
-        match (Foreign::read(text), self.read_text(text)) {
-            // Only a UUID of version 7 could have been a view.
-            (Some(foreign @ Foreign::Uuid(uuid)), _) if foreign.timestamp_ms().is_some() => self
-                .view(uuid)
-                .map_or_else(|problem| Kind::ForeignView(foreign, problem), |_| Kind::Foreign(foreign))
-                .into(),
-            (Some(foreign), _) => Kind::Foreign(foreign).into(),
-            // Each text that is read is recognized.
-            (None, read) => read.err().unwrap_or_else(|| Kind::NotUuid.into()),
+        let Some(foreign) = foreign(text) else { return self.text_problem(text) };
+        // Only a UUID of version 7 could have been a view.
+        let view = Uuid::try_parse(text).ok().filter(|uuid| time_of_uuid(*uuid).is_some());
+        match view.and_then(|uuid| MessageId::from_uuid(uuid).err()).filter(|_| self.has_uuid()) {
+            Some(problem) => ReadError::foreign(format!("{foreign}, not the view of an ID: {problem}")),
+            None => ReadError::foreign(format!("{foreign}, not an ID")),
         }
     }
 
@@ -173,56 +173,60 @@ impl Scheme {
         }
     }
 
-    /// Reads hex digits, with or without a prefix.
-    fn read_hex(self, text: &str) -> Result<Id, ReadError> {
-        let prefix = hex_prefix_len(text);
-        let digits = &text[prefix..];
+    /// Reads hex digits or a text of the scheme, which begin here in the text.
+    fn read_part(self, text: &str, start: usize, is_hex: bool) -> Result<Id, ReadError> {
+        let part = &text[start..];
         let id = match self {
-            Self::Dialect(dialect) => DialectId::from_hex(digits, dialect.layout())
-                .map(|id| Id::Message { dialect, id })
-                .map_err(TextError::from),
-            Self::Snowflake(layout) => Snowflake::from_hex(digits, layout).map(Id::Snowflake).map_err(TextError::from),
+            Self::Dialect(dialect) => {
+                let hex = || DialectId::from_hex(part, dialect.layout());
+                let id = if is_hex { hex() } else { dialect.parse_lenient(part) };
+                id.map(|id| Id::Message { dialect, id }).map_err(|error| (error.to_string(), error.position()))
+            }
+            Self::Snowflake(layout) => {
+                let id = if is_hex { Snowflake::from_hex(part, layout) } else { layout.parse(part) };
+                id.map(Id::Snowflake).map_err(|error| (error.to_string(), error.position()))
+            }
         };
-        id.map_err(|error| ReadError::in_text(text.as_bytes(), prefix, error))
+        id.map_err(|(message, position)| ReadError::in_text(text, start, &message, position))
     }
 
     fn read_int(self, text: &str) -> Result<Id, ReadError> {
         let digits = text.strip_prefix('-').unwrap_or(text);
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(Kind::NotDecimal.into());
+            return Err(ReadError::new("not an ID: expected a decimal number"));
         }
         // A second text of one ID, which the strict readers refuse as well.
         if digits.starts_with('0') && text != "0" {
-            return Err(Kind::LeadingZero.into());
+            return Err(ReadError::new("not an ID: expected a number without zeros before it"));
         }
         match self {
             Self::Dialect(dialect) => {
-                let value = text.parse().map_err(|_| Kind::TooLarge)?;
-                let id = DialectId::from_u128(value, dialect.layout()).map_err(Kind::Layout)?;
-                Ok(Id::Message { dialect, id })
+                let id = text.parse().ok().and_then(|value| DialectId::from_u128(value, dialect.layout()).ok());
+                let end = MessageId::MAX.to_u128();
+                let too_large = || format!("not an ID: expected a number from 0 to {end}, found {text}");
+                id.map(|id| Id::Message { dialect, id }).ok_or_else(|| ReadError::new(too_large()))
             }
             Self::Snowflake(layout) => {
                 let bits = text.parse::<i64>().map(i64::cast_unsigned).or_else(|_| text.parse::<u64>());
-                let bits = bits.map_err(|_| Kind::MoreThan64Bits)?;
+                let bits = bits.map_err(|_| ReadError::new("not an ID: expected a number of at most 64 bits"))?;
                 Ok(Id::Snowflake(Snowflake::from_u64(bits, layout)))
             }
         }
     }
 
     /// Reads the UUID view of an ID.
-    pub(crate) fn view(self, uuid: Uuid) -> Result<Id, ViewProblem> {
+    pub(crate) fn view(self, uuid: Uuid) -> Result<Id, ReadError> {
         match self {
-            Self::Dialect(dialect) if self.has_uuid() => {
-                let id = MessageId::from_uuid(uuid).map_err(ViewProblem::Uuid)?;
-                Ok(Id::Message { dialect, id: id.into() })
-            }
-            _ => Err(ViewProblem::NoView),
+            Self::Dialect(dialect) if self.has_uuid() => MessageId::from_uuid(uuid)
+                .map(|id| Id::Message { dialect, id: id.into() })
+                .map_err(|error| ReadError::new(format!("not an ID: {error}"))),
+            _ => Err(ReadError::new("not an ID: only IDs of the standard layout have a UUID view")),
         }
     }
 }
 
 impl Id {
-    /// Returns the ID in a form. Only 80-bit IDs of the standard layout have a UUID view.
+    /// Returns the ID in a form. Only 80-bit IDs of the standard layout have a UUID view, and no form of bytes is returned.
     pub fn in_form(&self, form: Form) -> Option<String> {
         Some(match (form, self) {
             (Form::Text, _) => self.to_string(),
@@ -231,14 +235,10 @@ impl Id {
             (Form::Int, Self::Message { id, .. }) => id.to_u128().to_string(),
             (Form::Int, Self::Snowflake(id)) => id.to_i64().to_string(),
             (Form::Uuid, Self::Message { id, .. }) => MessageId::try_from(*id).ok()?.to_uuid().to_string(),
-            (Form::Uuid, Self::Snowflake(_)) => return None,
+            (Form::LenientText, _) => self.to_string().replace('-', ""),
+            (Form::Uuid | Form::Base64 | Form::Bytes, _) => return None,
         })
     }
-}
-
-/// Returns whether a text is letters and digits only.
-pub(crate) fn is_word(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 /// Returns the length of `0x` (as in C and SQL) or `\x` (as PostgreSQL prints bytes), or 0.
@@ -268,7 +268,7 @@ mod tests {
         ] {
             let text = first(unix_ms);
             assert_eq!(text.len(), digits, "{unix_ms}");
-            let is_int = |read: Result<Read, _>| read.is_ok_and(|read| read.form == ReadForm::Exact(Form::Int));
+            let is_int = |read: Result<Read, _>| read.is_ok_and(|read| read.form == Form::Int);
             assert_eq!(is_int(STANDARD.read(&text, None)), digits > 20, "{text}");
             assert!(is_int(STANDARD.read(&text, Some(Form::Int))), "{text}");
         }

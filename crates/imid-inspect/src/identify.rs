@@ -1,12 +1,10 @@
 //! Which systems could have made an ID, most likely first.
 
 use crate::scheme::{Id, Scheme};
-use crate::time::PLAUSIBLE_FROM_MS;
+use crate::time::{DAY_MS, PLAUSIBLE_FROM_MS};
 
 /// How far ahead of now a plausible time can be: two years, because clocks can be wrong.
-const PLAUSIBLE_AHEAD: u64 = 2 * 365 * DAY;
-
-pub(crate) const DAY: u64 = 24 * 3_600_000;
+const PLAUSIBLE_AHEAD: u64 = 2 * 365 * DAY_MS;
 
 /// The end of the years of a system that still makes IDs.
 const STILL: u64 = u64::MAX;
@@ -48,9 +46,13 @@ pub enum Rank {
     InUse,
     /// The same, but the time is more than a day from now, and this is not a standard ID, which can be ahead of the clock.
     Ahead,
-    /// The time is [plausible](Id::is_plausible).
+    /// A standard ID of another time that is [plausible](Id::is_plausible): that of an imported message.
+    Imported,
+    /// A standard ID of a time that is not plausible.
+    OtherTime,
+    /// The time is plausible, but the system did not make IDs at this time, or has no such type.
     Plausible,
-    /// It is not.
+    /// The time is not plausible.
     Implausible,
 }
 
@@ -69,7 +71,7 @@ impl Id {
     /// let now_ms = 1_767_225_600_000;
     /// let ranks = identify_text("CPEN-GH7K-ECA4-98EU", now_ms);
     /// let ranks: Vec<_> = ranks.iter().map(|id| (id.scheme_name(), id.fit(now_ms).rank)).collect();
-    /// assert_eq!(ranks, [("rongcloud", Rank::InUse), ("standard", Rank::Plausible)]);
+    /// assert_eq!(ranks, [("rongcloud", Rank::InUse), ("standard", Rank::Imported)]);
     /// ```
     pub fn fit(self, now_ms: u64) -> Fit {
         let has_type = match self {
@@ -82,29 +84,22 @@ impl Id {
     /// Returns how well the time fits the system, if it has the type.
     pub(crate) fn fit_of_time(self, now_ms: u64, has_type: bool) -> Fit {
         let (ms, (from, until)) = (self.timestamp_ms(), self.years());
-        let rank = match (self.is_plausible(now_ms), has_type && (from..until).contains(&ms)) {
-            (false, _) => Rank::Implausible,
-            (true, false) => Rank::Plausible,
-            (true, true) if !self.is_standard() && ms > now_ms.saturating_add(DAY) => Rank::Ahead,
-            (true, true) => Rank::InUse,
+        let is_in_use = has_type && (from..until).contains(&ms);
+        let rank = match (self.is_plausible(now_ms), is_in_use, self.is_standard()) {
+            (true, true, false) if ms > now_ms.saturating_add(DAY_MS) => Rank::Ahead,
+            (true, true, _) => Rank::InUse,
+            (true, false, true) => Rank::Imported,
+            (true, false, false) => Rank::Plausible,
+            (false, _, true) => Rank::OtherTime,
+            (false, _, false) => Rank::Implausible,
         };
         Fit { rank, distance_ms: ms.abs_diff(now_ms) }
-    }
-
-    /// Returns the key by which the ways to read a text are sorted. Where no system fits, a standard ID of an imported message
-    /// is the likeliest.
-    pub(crate) fn guess(self, fit: Fit) -> (Rank, bool, Fit) {
-        (fit.rank.min(Rank::Plausible), fit.rank > Rank::Ahead && !self.is_standard(), fit)
     }
 
     /// Returns whether this can be an ID in a longer text. Messages from before the standard dialect can be imported. Other
     /// systems have none from before their years.
     pub(crate) fn is_likely(self, now_ms: u64) -> bool {
-        self.is_likely_by(self.fit(now_ms))
-    }
-
-    pub(crate) fn is_likely_by(self, fit: Fit) -> bool {
-        fit.rank <= if self.is_standard() { Rank::Plausible } else { Rank::Ahead }
+        self.fit(now_ms).rank <= Rank::Imported
     }
 
     /// Returns whether this ID is listed for a text: its system makes IDs, or made them at this time.
@@ -121,8 +116,8 @@ impl Id {
 /// Returns the IDs of the built-in schemes that are written as this text, the best guess first. Returns no ID if no scheme
 /// [parses](Scheme::parse) the text. A system that no longer makes IDs is left out if the time is not of its years.
 ///
-/// **The rule:** the best [rank](Rank) is first, and within a rank the time nearest to now. A standard ID of any time comes before
-/// systems that did not make IDs at their time. If these are equal, the order is that of [`Scheme::all`].
+/// **The rule:** the best [rank](Rank) is first, and within a rank the time nearest to now. If these are equal, the order is that
+/// of [`Scheme::all`].
 ///
 /// If there are several, the first one is a guess. Twitter's and Leaf's IDs look alike. A standard ID of an imported
 /// message from 2009 to 2017 can be RongCloud's from 2018 on.
@@ -135,31 +130,10 @@ impl Id {
 /// assert!(identify_text("hello", 1_767_225_600_000).is_empty());
 /// ```
 pub fn identify_text(text: &str, now_ms: u64) -> Vec<Id> {
-    sorted(text, |id| id.guess(id.fit(now_ms)))
-}
-
-/// Returns the IDs as [`identify_text`] does, for a caller who knows about when the ID was made: from the row or the log line
-/// that it is in.
-///
-/// The ID whose time is nearest to `near_ms` comes first. With equal distance, the better [rank](Rank) decides.
-///
-/// ```
-/// use imid_inspect::{identify_near, identify_text};
-///
-/// // A tweet of 2012. As an ID of Discord it would be from 2016.
-/// let (text, now_ms) = ("204697221847986177", 1_767_225_600_000);
-/// assert_eq!(identify_text(text, now_ms)[0].scheme_name(), "discord");
-/// assert_eq!(identify_near(text, 1_337_638_595_000, now_ms)[0].scheme_name(), "twitter");
-/// ```
-pub fn identify_near(text: &str, near_ms: u64, now_ms: u64) -> Vec<Id> {
-    sorted(text, |id| (id.timestamp_ms().abs_diff(near_ms), id.fit(now_ms).rank))
-}
-
-fn sorted<K: Ord>(text: &str, key: impl Fn(Id) -> K) -> Vec<Id> {
-    let mut ids: Vec<_> =
-        Scheme::all().filter_map(|scheme| scheme.parse(text.as_bytes()).ok()).filter(|id| id.is_listed()).collect();
+    let ids = Scheme::all().filter_map(|scheme| scheme.parse(text.as_bytes()));
+    let mut ids: Vec<_> = ids.filter(|id| id.is_listed()).collect();
     // The sort is stable, so IDs that fit equally well keep their order.
-    ids.sort_by_cached_key(|id| key(*id));
+    ids.sort_by_cached_key(|id| id.fit(now_ms));
     ids
 }
 

@@ -1,16 +1,14 @@
 //! Pasted text, which may contain more than an ID.
 
-use core::ops::Range;
-
 use crate::bytes::Shown;
-use crate::cut::{CutOff, Repairs};
-use crate::error::{Kind, ReadError, look_alike};
-use crate::find::{Finder, Found, one_case};
-use crate::form::{Form, Read, ReadForm, hex_prefix_len, is_word};
+use crate::cut::{Broken, BrokenKind};
+use crate::error::{ReadError, look_alike};
+use crate::find::{Finder, Found, is_one_case};
+use crate::foreign::looks;
+use crate::form::{Form, Read, hex_prefix_len};
 use crate::identify::Rank;
-use crate::looks::looks;
 use crate::scan::{Scan, scan};
-use crate::scheme::{Id, STANDARD, Scheme};
+use crate::scheme::{STANDARD, Scheme};
 
 /// The shortest text that is an ID of another system: 16 digits. Shorter numbers can be Snowflakes as well, but of the first
 /// days after an epoch.
@@ -24,52 +22,17 @@ const LONGEST: usize = 300;
 pub enum Pasted {
     /// The whole text is an ID. If there are several ways to read it, the first one is a guess.
     One(Vec<Read>),
-    /// The text has IDs.
+    /// The text is a longer one.
     Text(Scan),
 }
 
-/// A pasted text is not an ID, or not one of the expected scheme.
+/// A pasted text has no ID, or is not one of the expected scheme.
 #[derive(Clone, Debug)]
 pub struct NotPasted {
     /// Why the text cannot be read.
     pub error: ReadError,
-    /// What can be read instead.
-    pub hint: Option<Hint>,
-}
-
-/// A word that is not all of an ID.
-#[derive(Clone, Debug)]
-pub struct Broken {
-    /// Its bytes in the text.
-    pub at: Range<usize>,
-    /// What is wrong with it.
-    pub kind: BrokenKind,
-}
-
-/// What is wrong with a word.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum BrokenKind {
-    /// It is the beginning of an ID, of each of these schemes, most likely first.
-    CutOff(Vec<CutOff>),
-    /// It is an ID with a wrong digit, or with one too many.
-    Mistyped(Repairs),
-    /// It is the bytes of an ID in base64 without the padding, as many words are.
-    NoPadding(Id),
-}
-
-/// What can be read from a text instead.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Hint {
-    /// A part of the text is an ID.
-    Inside(Found),
-    /// The whole text is an ID of other schemes, most likely first.
-    Other(Vec<Read>),
-    /// The text, or a word in it, is not all of an ID.
-    Broken(Broken),
-    /// Numbers and words in the text could be IDs.
-    Numbers(Vec<Found>),
+    /// What it is instead: an ID of another scheme, or a text with an ID, with a word that is not all of one, or with numbers.
+    pub instead: Pasted,
 }
 
 /// Reads a text that a person typed or pasted: one ID in any form of any scheme, or a longer text with IDs.
@@ -106,16 +69,13 @@ pub fn read(text: &str, now_ms: u64) -> Result<Pasted, NotPasted> {
         return Ok(Pasted::Text(scan));
     }
     let error = match looks(text) {
-        _ if is_card_number(text) => Kind::Number.into(),
-        Some(kind) => kind.into(),
+        _ if is_card_number(text) => {
+            ReadError::new("not an ID: expected a letter, found only digits, as in the number of a payment card")
+        }
+        Some(message) => ReadError::new(message),
         None => STANDARD.problem(text),
     };
-    let hint = match scan {
-        Scan { broken: Some(broken), .. } => Some(Hint::Broken(broken)),
-        Scan { others, .. } if others.is_empty() => None,
-        Scan { others, .. } => Some(Hint::Numbers(others)),
-    };
-    Err(NotPasted { error, hint })
+    Err(NotPasted { error, instead: Pasted::Text(scan) })
 }
 
 /// Reads an ID of this scheme that a person typed or pasted, in any form, or only in `form`.
@@ -127,21 +87,18 @@ pub fn read_declared(scheme: Scheme, text: &str, form: Option<Form>, now_ms: u64
     let text = text.trim();
     let error = match scheme.read(text, form) {
         Ok(read) => return Ok(read),
-        Err(error) if form.is_some() => return Err(NotPasted { error, hint: None }),
+        Err(error) if form.is_some() => return Err(NotPasted { error, instead: Pasted::Text(Scan::default()) }),
         Err(error) => error,
     };
-    let unwrapped = unwrapped(text).and_then(|unwrapped| scheme.recognized(&unwrapped));
-    let lenient = unwrapped.map(|read| Read { form: read.form.lenient(), ..read });
-    if let Some(read) = lenient.or_else(|| from_bytes(scheme, text, now_ms)) {
+    let unwrapped = scheme.recognized(&without_signs(text)).map(Read::lenient);
+    if let Some(read) = unwrapped.or_else(|| from_bytes(scheme, text)) {
         return Ok(read);
     }
-    let inside = || Finder::new(Some(scheme), now_ms).next(text.as_bytes(), 0).map(Hint::Inside);
-    let hint = inside().or_else(|| match read(text, now_ms) {
-        Ok(Pasted::One(readings)) => Some(Hint::Other(readings)),
-        Ok(Pasted::Text(scan)) => scan.ids.into_iter().next().map(Hint::Inside),
-        Err(not_pasted) => not_pasted.hint,
-    });
-    Err(NotPasted { error, hint })
+    let instead = match Finder::new(Some(scheme), now_ms).next(text.as_bytes(), 0) {
+        Some(found) => Pasted::Text(Scan { ids: vec![found], ..Scan::default() }),
+        None => read(text, now_ms).unwrap_or_else(|not_pasted| not_pasted.instead),
+    };
+    Err(NotPasted { error, instead })
 }
 
 /// Returns the ways to read a typed or pasted text, in all forms of all schemes, most likely first. If there is no doubt,
@@ -156,17 +113,12 @@ pub fn read_declared(scheme: Scheme, text: &str, form: Option<Form>, now_ms: u64
 /// ```
 pub fn identify(text: &str, now_ms: u64) -> Vec<Read> {
     let text = text.trim();
-    let mut found = readings(text, now_ms);
-    if found.is_empty()
-        && let Some(unwrapped) = unwrapped(text)
-    {
-        found = readings(&unwrapped, now_ms);
-        for read in &mut found {
-            read.form = read.form.lenient();
-        }
-        found.retain(|read| read.form != ReadForm::LenientText || !is_card_number(text));
+    let (mut found, bare) = (readings(text, now_ms), without_signs(text));
+    if found.is_empty() && bare != text {
+        found = readings(&bare, now_ms).into_iter().map(Read::lenient).collect();
+        found.retain(|read| read.form != Form::LenientText || !is_card_number(text));
     }
-    if found.is_empty() { from_bytes(STANDARD, text, now_ms).into_iter().collect() } else { found }
+    if found.is_empty() { plausible_bytes(text, now_ms).into_iter().collect() } else { found }
 }
 
 /// Returns the ways to read a text that has nothing around it. The dialects read one hex number or integer as the same time,
@@ -175,19 +127,20 @@ fn readings(text: &str, now_ms: u64) -> Vec<Read> {
     let has_prefix = hex_prefix_len(text) > 0;
     let read = |scheme: Scheme| match scheme {
         // Any 16 hex digits fit each Snowflake layout. Without a prefix they are read only by layouts that write hex.
-        Scheme::Snowflake(_) if !has_prefix => scheme.read_text(text).ok(),
+        Scheme::Snowflake(_) if !has_prefix => scheme.read_text(text),
         _ => scheme.recognized(text),
     };
-    let is_inexact = |read: &Read| read.form != ReadForm::Exact(Form::Text);
     // A word in both cases is a name of a program or base64, unless it has the dashes of an ID.
-    let is_no_text = is_card_number(text) || is_word(text) && one_case(text.as_bytes()).is_none();
-    let is_read = |read: &Read| read.id.is_listed() && !(is_no_text && read.form == ReadForm::LenientText);
+    let is_word = text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let is_no_text = is_card_number(text) || is_word && !is_one_case(text.as_bytes());
+    let is_read = |read: &Read| read.id.is_listed() && !(is_no_text && read.form == Form::LenientText);
     let mut readings: Vec<_> = Scheme::all().filter_map(read).filter(is_read).collect();
     readings.sort_by_cached_key(|read| {
-        let (inexact, (rank, is_other, fit)) = (is_inexact(read), read.id.guess(read.id.fit(now_ms)));
+        let (inexact, fit) = (read.form != Form::Text, read.id.fit(now_ms));
         // Letters that are not written so are not an ID of another age.
-        let is_other = is_other || inexact && read.form == ReadForm::LenientText && fit.rank == Rank::Implausible;
-        (rank, is_other, fit.rank, inexact, inexact && !read.id.is_standard(), fit.distance_ms)
+        let is_other = read.form == Form::LenientText && fit.rank == Rank::OtherTime;
+        let rank = if is_other { Rank::Implausible } else { fit.rank };
+        (rank, inexact, inexact && !read.id.is_standard(), fit.distance_ms)
     });
     if let Some(best) = readings.first().copied() {
         readings.truncate(if best.id.is_standard() { 1 } else { readings.len() });
@@ -215,13 +168,14 @@ fn broken(text: &str, ids: &[Found], now_ms: u64) -> Option<Broken> {
         let is_alone = !text[..start].ends_with(is_wrong) && !text[end..].starts_with(is_wrong);
         is_alone && ids.iter().all(|found| end <= found.at.start || found.at.end <= start)
     };
-    let read = |word: &str| match CutOff::read(word, now_ms) {
-        cut if cut.is_empty() => Repairs::read(word, now_ms).map(BrokenKind::Mistyped),
-        cut => Some(BrokenKind::CutOff(cut)),
-    };
+    let read = |word: &str| BrokenKind::read(word, now_ms);
     let whole = || {
         let bare = without_signs(text);
-        let padded = || from_bytes(STANDARD, &format!("{bare}=="), now_ms).map(|read| BrokenKind::NoPadding(read.id));
+        let padded = || {
+            let padded = format!("{bare}==");
+            plausible_bytes(&padded, now_ms)?;
+            Some(BrokenKind::Mistyped { at: text.len(), texts: vec![padded] })
+        };
         read(text).or_else(|| read(&bare)).or_else(padded).map(|kind| Broken { at: 0..text.len(), kind })
     };
     let whole = if ids.is_empty() && text.len() <= LONGEST { whole() } else { None };
@@ -231,29 +185,22 @@ fn broken(text: &str, ids: &[Found], now_ms: u64) -> Option<Broken> {
     })
 }
 
-/// Returns whether a character is a letter of an ID, including full-width ones. Tables of all letters would be a tenth of the page.
-fn is_letter(character: char) -> bool {
-    character.is_ascii_alphabetic() || matches!(character, 'Ａ'..='Ｚ' | 'ａ'..='ｚ')
-}
-
-/// Returns whether a text has no letter. Less than one ID in 10^9 has none, and payment cards have 16 digits.
+/// Returns whether a text has 16 digits, as payment cards have, and no letter. Less than one ID in 10^9 has none.
 fn is_card_number(text: &str) -> bool {
+    // Full-width letters are those of an ID, too. Tables of all letters would be a tenth of the page.
+    let is_letter = |c: char| c.is_ascii_alphabetic() || matches!(c, 'Ａ'..='Ｚ' | 'ａ'..='ｚ');
     text.chars().filter(char::is_ascii_digit).count() == SHORTEST && !text.contains(is_letter)
 }
 
-/// Reads the bytes of an ID with a plausible time, or those of its view.
-fn from_bytes(scheme: Scheme, text: &str, now_ms: u64) -> Option<Read> {
+/// Reads the bytes of an ID, or those of its view.
+fn from_bytes(scheme: Scheme, text: &str) -> Option<Read> {
     let shown = Shown::read(text).or_else(|| Shown::of_list(&without_signs(text)))?;
-    shown.id(scheme).filter(|id| id.is_plausible(now_ms)).map(|id| Read { id, form: shown.form })
+    Some(Read { id: shown.id(scheme)?, form: shown.form })
 }
 
-/// Returns a text without what is around an ID in code, tables and emails: quotation marks, brackets, commas, and spaces or
-/// look-alikes of a dash between its groups. Returns `None` for one word with nothing around it.
-fn unwrapped(text: &str) -> Option<String> {
-    let text = text.trim();
-    // As in `123n`.
-    let is_bare = is_word(text) && !text.ends_with('n');
-    (!is_bare).then(|| without_signs(text))
+/// Reads the bytes of a standard ID with a plausible time: any ten bytes are an ID of some time.
+fn plausible_bytes(text: &str, now_ms: u64) -> Option<Read> {
+    from_bytes(STANDARD, text).filter(|read| read.id.is_plausible(now_ms))
 }
 
 /// Returns whether a character can be around an ID: a sign, a space or a picture. Letters of other scripts are not dropped,
@@ -265,6 +212,8 @@ fn is_sign(c: char) -> bool {
         || matches!(c, '\u{3000}'..='\u{303f}' | '\u{fe10}'..='\u{fe6f}' | '\u{feff}' | '\u{1f000}'..='\u{1faff}')
 }
 
+/// Returns a text without what is around an ID in code, tables and emails: quotation marks, brackets, commas, and spaces or
+/// look-alikes of a dash between its groups.
 fn without_signs(text: &str) -> String {
     // Full-width letters and digits, as input methods of East Asia write them.
     let half_width = |c: char| match c {

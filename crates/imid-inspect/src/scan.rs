@@ -2,13 +2,12 @@
 
 use core::ops::Range;
 
-use imid_snowflake::Layout;
-
 use crate::bytes::Shown;
-use crate::find::{Finder, Found, escape_len, is_hex, one_case};
-use crate::form::{Form, Read, ReadForm};
-use crate::pasted::{Broken, SHORTEST, identify};
-use crate::scheme::{STANDARD, Scheme};
+use crate::cut::Broken;
+use crate::find::{Finder, Found, escape_len, is_hex, is_one_case};
+use crate::form::{Form, Read, hex_prefix_len};
+use crate::pasted::{SHORTEST, identify};
+use crate::scheme::STANDARD;
 
 /// What is in a longer text.
 #[derive(Clone, Debug, Default)]
@@ -49,35 +48,34 @@ pub fn scan(text: &str, now_ms: u64) -> Scan {
 impl Scan {
     /// Adds the words in a part of the text. They have no dash, because the finder has those with dashes.
     fn add_words(&mut self, text: &str, part: Range<usize>, now_ms: u64) {
-        let is_in_word = |c: char| c.is_ascii_alphanumeric() || c == '\\';
         let mut from = part.start;
-        while let Some(len) = text[from..part.end].find(is_in_word) {
+        while let Some(len) = text[from..part.end].find(|c: char| c.is_ascii_alphanumeric()) {
             let first = from + len;
-            let len = text[first..part.end].find(|c| !is_in_word(c)).unwrap_or(part.end - first);
-            from = first + len;
+            from = first + text[first..part.end].bytes().take_while(u8::is_ascii_alphanumeric).count();
             // PostgreSQL's `\x` is a part of the form. Other escapes are not.
-            let whole = &text[first..from];
-            let start = first
-                + match whole.rfind('\\') {
-                    Some(at) if is_prefixed(&whole[at..]) => at,
-                    Some(at) => at + 1 + escape_len(&whole.as_bytes()[..=at], &whole.as_bytes()[at + 1..]),
-                    None => 0,
-                };
+            let start = match text[..first].strip_suffix('\\') {
+                Some(before) if is_prefixed(&text[before.len()..from]) => before.len(),
+                Some(_) => first + escape_len(text[..first].as_bytes(), text[first..from].as_bytes()),
+                None => first,
+            };
             let word = &text[start..from];
             let is_sql = is_id_in_hex(word) && (text[..start].ends_with("x'") || text[..start].ends_with("X'"));
             let read = if is_prefixed(word) || is_sql {
                 identify(word, now_ms).into_iter().next().filter(|read| read.id.is_likely(now_ms))
             } else {
-                name_of(&text[..start]).and_then(|scheme| read_named(scheme, word, now_ms))
+                name_of(&text[..start]).and_then(|system| read_named(system, word, now_ms))
             };
             if let Some(read) = read {
                 self.ids.push(Found { at: start..from, read });
+                continue;
+            }
             // Bytes have other signs than letters and digits.
-            } else if name_of(&text[..first]).is_some()
-                && let Some((read, len)) = read_literal(&text[first..part.end], now_ms)
+            let literal = text[..first].trim_end_matches('\\').len().max(part.start);
+            if name_of(&text[..first]).is_some()
+                && let Some((read, len)) = read_literal(&text[literal..part.end], now_ms)
             {
-                from = first + len;
-                self.ids.push(Found { at: first..from, read });
+                from = literal + len;
+                self.ids.push(Found { at: literal..from, read });
             } else if let Some(read) = read_likely(word, now_ms) {
                 self.others.push(Found { at: start..from, read });
             }
@@ -92,7 +90,7 @@ fn is_id_in_hex(word: &str) -> bool {
 
 /// Returns whether a word is these digits after `0x` or `\x`.
 fn is_prefixed(word: &str) -> bool {
-    ["\\x", "0x", "0X"].iter().any(|prefix| word.strip_prefix(prefix).is_some_and(is_id_in_hex))
+    hex_prefix_len(word) > 0 && is_id_in_hex(&word[2..])
 }
 
 /// Returns whether no look-alike of a letter is beside an ID: the Kelvin sign, `ſ`, `ı` and full-width letters.
@@ -102,10 +100,10 @@ fn stands_alone(text: &str, at: &Range<usize>) -> bool {
 }
 
 /// Reads a word that is called an ID. RongCloud writes its IDs with dashes.
-fn read_named(scheme: Option<Scheme>, word: &str, now_ms: u64) -> Option<Read> {
+fn read_named(system: &str, word: &str, now_ms: u64) -> Option<Read> {
     let fits = |read: &Read| {
-        let is_written = read.id.is_standard() || read.form == ReadForm::Exact(Form::Text);
-        is_written && read.id.is_likely(now_ms) && scheme.is_none_or(|scheme| scheme.name() == read.id.scheme_name())
+        let is_written = read.id.is_standard() || read.form == Form::Text;
+        is_written && read.id.is_likely(now_ms) && (system == ANY || system == read.id.scheme_name())
     };
     if word.len() < SHORTEST { None } else { identify(word, now_ms).into_iter().find(fits) }
 }
@@ -113,8 +111,8 @@ fn read_named(scheme: Option<Scheme>, word: &str, now_ms: u64) -> Option<Read> {
 /// Reads a word that could be an ID. Most numbers of 17 to 19 digits are a Snowflake of some time.
 fn read_likely(word: &str, now_ms: u64) -> Option<Read> {
     let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
-    let is_likely = word.len() <= 25 && has_digit && one_case(word.as_bytes()).is_some();
-    if is_likely { read_named(None, word, now_ms) } else { None }
+    let is_likely = word.len() <= 25 && has_digit && is_one_case(word.as_bytes());
+    if is_likely { read_named(ANY, word, now_ms) } else { None }
 }
 
 /// Reads the bytes that begin here, up to what closes them. Returns their length as well.
@@ -137,9 +135,11 @@ fn read_literal(text: &str, now_ms: u64) -> Option<(Read, usize)> {
 const NOT_MESSAGES: &str = "android app build card client connection correlation device imei job node order parent_span \
                             payment process request session span task thread trace transaction worker";
 
-/// Returns what names the ID that begins after this text: the system, if the name tells it.
-#[expect(clippy::option_option, reason = "no name, any system, or one")]
-fn name_of(before: &str) -> Option<Option<Scheme>> {
+/// What a name tells that can be of any system.
+const ANY: &str = "";
+
+/// Returns the system whose ID begins after this text, or [`ANY`], if something names an ID there.
+fn name_of(before: &str) -> Option<&'static str> {
     const SIGNS: &[char] = &[' ', '\t', '"', '\'', '`', '=', ':', '>', '(', '{', '[', '<', '\\', '$', '#'];
     let nearest = (before.len().saturating_sub(80)..).find_map(|at| before.get(at..))?;
     if let Some(path) = nearest.strip_suffix('/') {
@@ -149,7 +149,7 @@ fn name_of(before: &str) -> Option<Option<Scheme>> {
     let signs = &nearest[name_end.len()..];
     let key = name_end.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-').next()?;
     if matches!((key, signs), ("FIN" | "REQ" | "TOUCH", " ")) {
-        return Some(Some(Scheme::Snowflake(Layout::NSQ)));
+        return Some("nsq");
     }
     let lower = key.to_ascii_lowercase();
     let is_named = match lower.as_str() {
@@ -159,7 +159,7 @@ fn name_of(before: &str) -> Option<Option<Scheme>> {
         "decode" | "unhex" | "buffer" | "bindata" | "base64" | "binary" => signs.chars().any(|c| c != ' '),
         _ => is_name_of_id(name_end, key, &lower),
     };
-    (is_named && !signs.is_empty()).then_some(None)
+    (is_named && !signs.is_empty()).then_some(ANY)
 }
 
 /// Returns whether the key at the end of a text is one of an ID that can be that of a message: `id`, `msg_ids`, `parentId`.
@@ -176,15 +176,14 @@ fn is_name_of_id(text: &str, key: &str, lower: &str) -> bool {
 }
 
 /// Returns what the last names of a path name: `/status/1`, `/channels/1/2/3`, `/messages/1`.
-#[expect(clippy::option_option, reason = "as above")]
-fn name_of_path(path: &str) -> Option<Option<Scheme>> {
+fn name_of_path(path: &str) -> Option<&'static str> {
     let mut names = path.rsplit('/').map(|name| name.rsplit([' ', '"']).next().unwrap_or(name));
     let is_id = |name: &&str| name.bytes().all(|byte| byte.is_ascii_digit()) || *name == "@me";
     let name = names.by_ref().take(3).find(|name| !is_id(name))?;
     match name {
-        "status" | "statuses" | "tweet" => Some(Some(Scheme::Snowflake(Layout::TWITTER))),
-        "channels" | "guilds" => Some(Some(Scheme::Snowflake(Layout::DISCORD))),
-        "m" | "msg" | "msgs" | "message" | "messages" | "id" | "ids" => Some(None),
+        "status" | "statuses" | "tweet" => Some("twitter"),
+        "channels" | "guilds" => Some("discord"),
+        "m" | "msg" | "msgs" | "message" | "messages" | "id" | "ids" => Some(ANY),
         _ => None,
     }
 }

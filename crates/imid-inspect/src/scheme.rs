@@ -6,8 +6,6 @@ use imid::MessageId;
 use imid::dialect::{Dialect, DialectId};
 use imid_snowflake::{Layout, Snowflake};
 
-use crate::error::{ReadError, TextError};
-
 /// How IDs are written and divided into fields.
 #[derive(Clone, Copy, Debug)]
 pub enum Scheme {
@@ -41,13 +39,10 @@ impl Scheme {
     }
 
     /// Returns the name, such as `rongcloud` or `twitter`. The name of a custom layout is `custom`.
-    pub const fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Dialect(dialect) => dialect.name(),
-            Self::Snowflake(layout) => match layout.name() {
-                Some(name) => name,
-                None => "custom",
-            },
+            Self::Snowflake(layout) => layout.name().unwrap_or("custom"),
         }
     }
 
@@ -67,18 +62,12 @@ impl Scheme {
     }
 
     /// Reads a text in its strict form, as the scheme writes it.
-    ///
-    /// # Errors
-    /// The scheme does not write this text.
     #[inline]
-    pub fn parse(self, text: &[u8]) -> Result<Id, ReadError> {
-        let id = match self {
-            Self::Dialect(dialect) => {
-                dialect.parse_bytes(text).map(|id| Id::Message { dialect, id }).map_err(TextError::from)
-            }
-            Self::Snowflake(layout) => layout.parse_bytes(text).map(Id::Snowflake).map_err(TextError::from),
-        };
-        id.map_err(|error| ReadError::in_text(text, 0, error))
+    pub fn parse(self, text: &[u8]) -> Option<Id> {
+        match self {
+            Self::Dialect(dialect) => Some(Id::Message { dialect, id: dialect.parse_bytes(text).ok()? }),
+            Self::Snowflake(layout) => layout.parse_bytes(text).ok().map(Id::Snowflake),
+        }
     }
 
     /// Returns the ID of this scheme with this [sort key](Id::sort_key).
@@ -102,7 +91,7 @@ impl Id {
     }
 
     /// Returns the name of the scheme.
-    pub const fn scheme_name(self) -> &'static str {
+    pub fn scheme_name(self) -> &'static str {
         self.scheme().name()
     }
 

@@ -3,95 +3,77 @@
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
 use core::ops::Range;
-use imid::MessageId;
 
 use crate::find::starts_alone;
-use crate::form::{Form, ReadForm};
+use crate::form::Form;
 use crate::scheme::Id;
 
-/// What to search for one ID: its text in both cases, with and without dashes, its hex digits, its integer, its UUID view, and its
-/// bytes and those of the view as clients print them: base64, pairs of hex digits, lists, escapes and dumps.
+/// Returns what to search for one ID: the [short spellings](short_spellings), and the bytes and those of the view as clients
+/// print them: pairs of hex digits, lists, escapes and dumps.
 ///
 /// ```
-/// use imid_inspect::{STANDARD, Spellings};
+/// use imid_inspect::{STANDARD, is_whole, spellings};
 ///
-/// let id = STANDARD.parse(b"EMAQ-2948-WCRV-T3DD")?;
+/// let id = STANDARD.parse(b"EMAQ-2948-WCRV-T3DD").expect("an ID");
 /// let row = r"\x64d1601c46e2afbc856b,476098943286636231558507,emaq2948wcrvt3dd";
-/// let is_there = |form, start, spelling: &str| Spellings::is_whole(form, row.as_bytes(), &(start..start + spelling.len()));
-/// let spellings = Spellings::new(id);
+/// let is_there = |form, start, spelling: &str| is_whole(form, row.as_bytes(), &(start..start + spelling.len()));
+/// let spellings = spellings(id);
 /// let found = spellings.iter().filter(|(form, text)| row.find(text).is_some_and(|start| is_there(*form, start, text)));
 /// assert_eq!(found.count(), 3);
-/// # Ok::<(), imid_inspect::ReadError>(())
 /// ```
-#[derive(Clone, Debug)]
-pub struct Spellings(Vec<(ReadForm, String)>);
+pub fn spellings(id: Id) -> Vec<(Form, String)> {
+    let printed = bytes_of(id).flat_map(|bytes| printed(&bytes)).map(|text| (Form::Bytes, text));
+    without_repeats(short_spellings(id).into_iter().chain(printed))
+}
 
-impl Spellings {
-    /// Returns the spellings of an ID.
-    pub fn new(id: Id) -> Self {
-        let mut spellings = Self::short(id);
-        bytes_of(id).flat_map(|bytes| printed(&bytes)).for_each(|text| spellings.add(ReadForm::Bytes, text));
-        spellings
-    }
+/// Returns the spellings that are one word, or a word with dashes: the text in both cases, with and without dashes, the hex digits,
+/// the integer, the UUID view, and base64.
+pub fn short_spellings(id: Id) -> Vec<(Form, String)> {
+    let forms = [Form::LenientText, Form::Text, Form::Hex, Form::Int, Form::Uuid];
+    let words = forms.into_iter().filter_map(|form| Some((form, id.in_form(form)?))).flat_map(|(form, text)| {
+        let dashes = [text.replace('-', ""), text];
+        dashes
+            .into_iter()
+            .flat_map(move |text| [text.to_ascii_lowercase(), text.to_ascii_uppercase(), text].map(|text| (form, text)))
+    });
+    let base64 = bytes_of(id).flat_map(|bytes| {
+        let text = BASE64_STANDARD_NO_PAD.encode(&bytes);
+        let url_safe = text.replace('+', "-").replace('/', "_");
+        [text, url_safe].map(|text| (Form::Base64, text))
+    });
+    without_repeats(words.chain(base64))
+}
 
-    /// Returns the spellings that are one word, or a word with dashes.
-    pub fn short(id: Id) -> Self {
-        let mut spellings = Self(Vec::new());
-        let mut add = |form, text: String| {
-            spellings.add(form, text.to_ascii_lowercase());
-            spellings.add(form, text.to_ascii_uppercase());
-            spellings.add(form, text);
-        };
-        let text = id.to_string();
-        add(ReadForm::LenientText, text.replace('-', ""));
-        add(ReadForm::Exact(Form::Text), text);
-        for (form, text) in
-            [Form::Hex, Form::Int, Form::Uuid].into_iter().filter_map(|form| Some((form, id.in_form(form)?)))
-        {
-            add(ReadForm::Exact(form), text.replace('-', ""));
-            add(ReadForm::Exact(form), text);
-        }
-        for bytes in bytes_of(id) {
-            let text = BASE64_STANDARD_NO_PAD.encode(&bytes);
-            let url_safe = text.replace('+', "-").replace('/', "_");
-            spellings.add(ReadForm::Base64, text);
-            spellings.add(ReadForm::Base64, url_safe);
-        }
-        spellings
-    }
-
-    fn add(&mut self, form: ReadForm, text: String) {
-        if !self.0.iter().any(|(_, known)| *known == text) {
-            self.0.push((form, text));
+fn without_repeats(texts: impl Iterator<Item = (Form, String)>) -> Vec<(Form, String)> {
+    let mut spellings = Vec::<(Form, String)>::new();
+    for (form, text) in texts {
+        if !spellings.iter().any(|(_, known)| *known == text) {
+            spellings.push((form, text));
         }
     }
+    spellings
+}
 
-    /// Returns each spelling with its form.
-    pub fn iter(&self) -> impl Iterator<Item = (ReadForm, &str)> {
-        self.0.iter().map(|(form, text)| (*form, text.as_str()))
+/// Returns whether a spelling of this form begins and ends at a place in a text, and is not a part of a longer word.
+pub fn is_whole(form: Form, text: &[u8], at: &Range<usize>) -> bool {
+    let (before, after) = (text[..at.start].last(), text.get(at.end));
+    if form == Form::Bytes && text[at.clone()].contains(&b'\\') {
+        // Ten bytes of ten are no chance, and what is beside them are other bytes.
+        return true;
     }
-
-    /// Returns whether a spelling of this form begins and ends at a place in a text, and is not a part of a longer word.
-    pub fn is_whole(form: ReadForm, text: &[u8], at: &Range<usize>) -> bool {
-        let (before, after) = (text[..at.start].last(), text.get(at.end));
-        if form == ReadForm::Bytes && text[at.clone()].contains(&b'\\') {
-            // Ten bytes of ten are no chance, and what is beside them are other bytes.
-            return true;
-        }
-        let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
-        if form == ReadForm::Base64 {
-            return !before.is_some_and(is_base64) && !after.is_some_and(is_base64);
-        }
-        let has_prefix = matches!(text[..at.start], [.., b'0' | b'\\', b'x' | b'X']);
-        !after.is_some_and(u8::is_ascii_alphanumeric) && (has_prefix || starts_alone(text, at.start))
+    let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_".contains(byte);
+    if form == Form::Base64 {
+        return !before.is_some_and(is_base64) && !after.is_some_and(is_base64);
     }
+    let has_prefix = matches!(text[..at.start], [.., b'0' | b'\\', b'x' | b'X']);
+    !after.is_some_and(u8::is_ascii_alphanumeric) && (has_prefix || starts_alone(text, at.start))
 }
 
 /// Returns the bytes of an ID, and those of its view.
 fn bytes_of(id: Id) -> impl Iterator<Item = Vec<u8>> {
-    let id = if let Id::Message { id, .. } = id { Some(id) } else { None };
-    let view = id.and_then(|id| Some(MessageId::try_from(id).ok()?.to_uuid_bytes().to_vec()));
-    id.map(|id| id.to_bytes().to_vec()).into_iter().chain(view)
+    let (scheme, key) = (id.scheme(), id.sort_key());
+    let view = scheme.has_uuid().then(|| key.to_uuid_bytes().to_vec());
+    scheme.is_text().then(|| key.to_bytes().to_vec()).into_iter().chain(view)
 }
 
 /// Writes one byte.
@@ -155,13 +137,12 @@ mod tests {
 
     #[test]
     fn an_id_is_found_in_each_form_and_not_in_a_longer_word() {
-        let spellings = Spellings::new(STANDARD.parse(b"EUNC-Q8QJ-22GH-T3DD").unwrap());
-        let is_whole = |text: &str, form, at: usize, spelling: &str| {
-            Spellings::is_whole(form, text.as_bytes(), &(at..at + spelling.len()))
-        };
+        let spellings = spellings(STANDARD.parse(b"EUNC-Q8QJ-22GH-T3DD").unwrap());
+        let is_whole =
+            |text: &str, form, at: usize, spelling: &str| is_whole(form, text.as_bytes(), &(at..at + spelling.len()));
         let found = |text: &str| -> usize {
-            let places = |(form, spelling)| {
-                text.match_indices(spelling).filter(|(at, _)| is_whole(text, form, *at, spelling)).count()
+            let places = |(form, spelling): &(Form, String)| {
+                text.match_indices(spelling).filter(|(at, _)| is_whole(text, *form, *at, spelling)).count()
             };
             spellings.iter().map(places).sum()
         };

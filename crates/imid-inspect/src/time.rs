@@ -13,35 +13,17 @@ pub(crate) const DAY_MS: u64 = 86_400_000;
 /// ```
 /// assert_eq!(imid_inspect::time::rfc3339(1_763_640_000_250), "2025-11-20T12:00:00.250Z");
 /// ```
-#[expect(clippy::missing_panics_doc, reason = "digits and signs are ASCII")]
 pub fn rfc3339(unix_ms: u64) -> String {
     let unix_ms = unix_ms.min(LAST_MS);
     let (year, month, day) = civil(unix_ms / DAY_MS);
-    let mut text = *b"0000-00-00T00:00:00.000Z";
-    let parts = [
-        (0, 4, year),
-        (5, 2, month),
-        (8, 2, day),
-        (11, 2, unix_ms / 3_600_000 % 24),
-        (14, 2, unix_ms / 60_000 % 60),
-        (17, 2, unix_ms / 1_000 % 60),
-        (20, 3, unix_ms % 1_000),
-    ];
-    for (start, len, mut value) in parts {
-        for digit in text[start..start + len].iter_mut().rev() {
-            *digit = b'0' + (value % 10) as u8;
-            value /= 10;
-        }
-    }
-    // PANIC: digits and signs are ASCII.
-    str::from_utf8(&text).expect("digits and signs are ASCII").to_owned()
+    let (hour, minute) = (unix_ms / 3_600_000 % 24, unix_ms / 60_000 % 60);
+    let (second, ms) = (unix_ms / 1_000 % 60, unix_ms % 1_000);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
 }
 
 /// Returns the date of Unix milliseconds in UTC, such as `2025-11-20`.
 pub fn date(unix_ms: u64) -> String {
-    let mut text = rfc3339(unix_ms);
-    text.truncate(10);
-    text
+    rfc3339(unix_ms)[..10].to_owned()
 }
 
 /// Returns a duration, such as `250 ms`, `3.250 s` or `2d 3h 4m 5s`. Days have 24 hours.
@@ -78,17 +60,11 @@ const fn civil(days: u64) -> (u64, u64, u64) {
 
 /// Returns the number of a day since 1970-01-01, or `None` if the calendar has no such day.
 pub(crate) fn days_of(year: u64, month: u64, day: u64) -> Option<i64> {
-    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    let len = match month {
-        2 => 28 + u64::from(is_leap),
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => return None,
-    };
-    // The year that begins in March, with the days of its months before. 400 years more have the same calendar.
-    let (year, month) = if month > 2 { (year + 400, month - 3) } else { (year + 399, month + 9) };
-    let days = year * 365 + year / 4 - year / 100 + year / 400 + (month * 153 + 2) / 5 + day;
-    (1..=len).contains(&day).then(|| days.cast_signed() - (BEFORE_1970 + CYCLE + 1).cast_signed())
+    // The year that begins in March, 2,000 years later, when the calendar is the same and no number is negative.
+    let (later, months) = if month > 2 { (year + 2_000, month - 3) } else { (year + 1_999, month + 9) };
+    let days = later * 365 + later / 4 - later / 100 + later / 400 + (months * 153 + 2) / 5 + day - 1 - BEFORE_1970;
+    // A day that the calendar does not have is another one.
+    (civil(days) == (year + 2_000, month, day)).then(|| days.cast_signed() - (5 * CYCLE).cast_signed())
 }
 
 #[cfg(test)]

@@ -7,19 +7,22 @@ use imid::MessageId;
 use crate::number::Number;
 use crate::time::{DAY_MS, days_of, rfc3339};
 
-/// A time that a person typed. All but the first become a time in a zone.
+/// A time that a person typed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TypedTime {
     /// Unix milliseconds.
     At(u64),
-    /// A day, by its number since 1970-01-01.
-    Day(i64),
-    /// What the clocks show: milliseconds since 1970-01-01, as if they showed UTC.
-    Clock(i64),
-    /// A day before today, by their distance.
-    DayBefore(u64),
-    /// What the clocks show, in milliseconds of the day, on a day before today.
-    ClockBefore(u64, u64),
+    /// What the clocks of a zone show: a day, and the milliseconds of the day if they are typed.
+    Shown(Day, Option<u64>),
+}
+
+/// A day in a zone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Day {
+    /// Its number since 1970-01-01.
+    Number(i64),
+    /// Its distance before today.
+    BeforeToday(u64),
 }
 
 /// The forms of a time, as an error lists them.
@@ -37,11 +40,11 @@ const YEARS_AND_DATES: [RangeInclusive<u64>; 2] = [1_970..=2_109, 19_700_101..=2
 /// a duration from now such as `-1h`.
 ///
 /// ```
-/// use imid_inspect::typed_time::{TypedTime, parse};
+/// use imid_inspect::typed_time::{Day, TypedTime, parse};
 ///
 /// let now_ms = 1_763_640_000_250;
 /// assert_eq!(parse("-1h", now_ms), Ok(TypedTime::At(1_763_636_400_250)));
-/// assert_eq!(parse("yesterday 14:00", now_ms), Ok(TypedTime::ClockBefore(1, 50_400_000)));
+/// assert_eq!(parse("yesterday 14:00", now_ms), Ok(TypedTime::Shown(Day::BeforeToday(1), Some(50_400_000))));
 /// ```
 ///
 /// # Errors
@@ -74,28 +77,26 @@ pub fn parse(text: &str, now_ms: u64) -> Result<TypedTime, String> {
     }
     let (day, rest) = if let Some((date, rest)) = strip_shape(text, "0000-00-00") {
         let day = day_of(date).ok_or_else(|| error("a date such as 2025-11-20, today or yesterday"))?;
-        (Some(TypedTime::Day(day)), rest)
+        (Some(Day::Number(day)), rest)
     } else {
-        let named = |(days, name)| Some((Some(TypedTime::DayBefore(days)), text.strip_prefix(name)?));
+        let named = |(days, name)| Some((Some(Day::BeforeToday(days)), text.strip_prefix(name)?));
         [(0, "today"), (1, "yesterday")].into_iter().find_map(named).unwrap_or((None, text))
     };
     let rest = match (day, rest.strip_prefix(['T', 't', ' '])) {
-        (Some(day), _) if rest.is_empty() => return Ok(day),
+        (Some(day), _) if rest.is_empty() => return Ok(TypedTime::Shown(day, None)),
         (Some(_), time) => time.ok_or_else(|| error(FORMS))?,
         (None, _) => rest,
     };
     let (clock_ms, after) = clock(rest).ok_or_else(|| error(FORMS))?;
     let clock_ms = clock_ms.ok_or_else(|| error("a second from 00 to 59 (Unix time has no leap seconds)"))?;
-    let shown = |day: i64| day * DAY_MS.cast_signed() + clock_ms.cast_signed();
     match (day, after) {
-        (Some(TypedTime::Day(day)), "") => Ok(TypedTime::Clock(shown(day))),
-        (Some(TypedTime::Day(day)), _) => {
+        (_, "") => Ok(TypedTime::Shown(day.unwrap_or(Day::BeforeToday(0)), Some(clock_ms))),
+        (Some(Day::Number(day)), _) => {
             let offset = offset(after.strip_prefix(' ').unwrap_or(after)).ok_or_else(|| error(FORMS))?;
-            let ms = u64::try_from(shown(day) - i64::from(offset) * 60_000);
+            let shown = day * DAY_MS.cast_signed() + clock_ms.cast_signed();
+            let ms = u64::try_from(shown - i64::from(offset) * 60_000);
             ms.map(TypedTime::At).map_err(|_| error("a time in 1970 or later"))
         }
-        (Some(TypedTime::DayBefore(days)), "") => Ok(TypedTime::ClockBefore(days, clock_ms)),
-        (None, "") => Ok(TypedTime::ClockBefore(0, clock_ms)),
         _ => Err(error(FORMS)),
     }
 }
@@ -182,26 +183,27 @@ mod tests {
 
     #[test]
     fn each_form_that_a_person_types_is_read() {
-        let (at, clock) = (TypedTime::At, |ms: u64| TypedTime::Clock(ms.cast_signed()));
-        let day = 1_763_596_800_000;
+        let (at, shown) = (TypedTime::At, |day, ms| TypedTime::Shown(Day::Number(day), Some(ms)));
+        let (date, day) = (|day| TypedTime::Shown(Day::Number(day), None), 1_763_596_800_000);
+        let before = |days, ms| TypedTime::Shown(Day::BeforeToday(days), ms);
         for (text, expected) in [
             ("now", at(NOW)),
             ("-2d12h", at(NOW - 216_000_000)),
             ("+250ms", at(NOW + 250)),
             ("1763640000s", at(1_763_640_000_000)),
             ("1.76364e12", at(1_763_640_000_000)),
-            ("2025-11-20", TypedTime::Day(20_412)),
-            ("1969-12-31", TypedTime::Day(-1)),
-            ("0000-03-01", TypedTime::Day(-719_468)),
-            ("1970-01-01", TypedTime::Day(0)),
-            ("2024-02-29", TypedTime::Day(19_782)),
-            ("today", TypedTime::DayBefore(0)),
-            ("yesterday", TypedTime::DayBefore(1)),
-            ("yesterday 14:00", TypedTime::ClockBefore(1, 50_400_000)),
-            ("today 00:00:01", TypedTime::ClockBefore(0, 1_000)),
-            ("14:00", TypedTime::ClockBefore(0, 50_400_000)),
-            ("2025-11-20 19:10", clock(day + 69_000_000)),
-            ("2025-11-20T19:10:05.123456", clock(day + 69_005_123)),
+            ("2025-11-20", date(20_412)),
+            ("1969-12-31", date(-1)),
+            ("0000-03-01", date(-719_468)),
+            ("1970-01-01", date(0)),
+            ("2024-02-29", date(19_782)),
+            ("today", before(0, None)),
+            ("yesterday", before(1, None)),
+            ("yesterday 14:00", before(1, Some(50_400_000))),
+            ("today 00:00:01", before(0, Some(1_000))),
+            ("14:00", before(0, Some(50_400_000))),
+            ("2025-11-20 19:10", shown(20_412, 69_000_000)),
+            ("2025-11-20T19:10:05.123456", shown(20_412, 69_005_123)),
             ("2025-11-20T19:10:05.1Z", at(day + 69_005_100)),
             ("2025-11-20 19:10:05+0800", at(day + 69_005_000 - 28_800_000)),
             ("2025-11-20 19:10 -03:30", at(day + 69_000_000 + 12_600_000)),

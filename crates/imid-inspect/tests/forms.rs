@@ -6,7 +6,7 @@ use core::ops::Range;
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE};
 use imid::MessageId;
-use imid_inspect::{BrokenKind, Form, Found, Hint, NotPasted, Pasted, Read, ReadForm, STANDARD, Spellings, read};
+use imid_inspect::{BrokenKind, Form, Found, NotPasted, Pasted, Read, STANDARD, Scan, is_whole, read, spellings};
 use proptest::prelude::*;
 
 /// 2026-11-22T00:00:00Z.
@@ -26,20 +26,29 @@ fn answer(text: &str) -> String {
             format!("read {} {of}{}", readings[0].form.name(), readings[0].id)
         }
         Ok(Pasted::Text(scan)) => format!("inside {}", id(scan.ids[0].read.id)),
-        Err(error) => match error.hint {
-            Some(Hint::Broken(broken)) => match broken.kind {
-                BrokenKind::CutOff(cut) => format!("cut off {}", cut[0].digits),
-                BrokenKind::Mistyped(repairs) => format!("wrong {} {}", repairs.found, repairs.texts.len()),
-                BrokenKind::NoPadding(id) => format!("no padding {id}"),
-                _ => "broken".to_owned(),
-            },
-            Some(Hint::Numbers(found)) => format!("numbers {}", found.len()),
-            _ => match error.error.foreign() {
-                Some(foreign) => format!("foreign {foreign}"),
+        Err(NotPasted { error, instead: Pasted::Text(scan) }) => {
+            match scan.broken.map(|broken| (broken.at, broken.kind)) {
+                Some((_, BrokenKind::CutOff(cut))) => format!("cut off {}", cut[0].digits),
+                Some((word, BrokenKind::Mistyped { at, texts })) => match text.trim()[word][at..].chars().next() {
+                    Some(found) => format!("wrong {found} {}", texts.len()),
+                    None => format!("no padding {}", read(&texts[0], NOW).map(one).unwrap()),
+                },
+                None if !scan.others.is_empty() => format!("numbers {}", scan.others.len()),
+                None if error.is_foreign() => {
+                    let message = error.to_string();
+                    format!("foreign {}", message.split(", not ").next().unwrap())
+                }
                 None => "refused".to_owned(),
-            },
-        },
+            }
+        }
+        Err(error) => format!("another ID: {error:?}"),
     }
+}
+
+/// The standard ID that a text is.
+fn one(pasted: Pasted) -> String {
+    let Pasted::One(readings) = pasted else { panic!("one ID") };
+    readings[0].id.to_string()
 }
 
 /// The forms of an ID, by the letter that stands for each in a pattern.
@@ -543,13 +552,11 @@ fn grep_finds_one_id_in_each_form_of_bytes_that_is_read() {
     for pattern in forms.flat_map(|(_, patterns)| *patterns).chain(INSIDE) {
         for id in IDS {
             let text = fill(pattern, id);
-            let spellings = Spellings::new(STANDARD.parse(id.as_bytes()).unwrap());
-            let is_whole = |form, spelling: &str, at: usize| {
-                Spellings::is_whole(form, text.as_bytes(), &(at..at + spelling.len()))
-            };
-            let is_found = spellings
+            let is_whole =
+                |form, spelling: &str, at: usize| is_whole(form, text.as_bytes(), &(at..at + spelling.len()));
+            let is_found = spellings(STANDARD.parse(id.as_bytes()).unwrap())
                 .iter()
-                .any(|(form, spelling)| text.match_indices(spelling).any(|(at, _)| is_whole(form, spelling, at)));
+                .any(|(form, spelling)| text.match_indices(spelling).any(|(at, _)| is_whole(*form, spelling, at)));
             missed.extend((!is_found).then_some(text));
             count += 1;
         }
@@ -600,12 +607,11 @@ proptest! {
             && read.id.is_standard()
         {
             let written = match read.form {
-                ReadForm::LenientText => read.id.to_string(),
-                ReadForm::Exact(form) => read.id.in_form(form).unwrap(),
-                other => return Err(TestCaseError::fail(format!("{text:?} is read as {}", other.name()))),
+                Form::Base64 | Form::Bytes => return Err(TestCaseError::fail(format!("{text:?} is read as {:?}", read.form))),
+                form => read.id.in_form(form).unwrap(),
             };
             let all = digits(&text);
-            let is_big = read.form == ReadForm::Exact(Form::Int);
+            let is_big = read.form == Form::Int;
             let all = if is_big { all.strip_suffix('N').unwrap_or(&all) } else { &all };
             let prefix = all.strip_suffix(&digits(&written)).map(str::to_owned);
             let is_prefix = |prefix: &str| prefix.is_empty() || pattern == "0x{h}" && ["0X", "X", "XX"].contains(&prefix);
@@ -703,13 +709,13 @@ fn shows(text: &str, read: &Read, is_whole: bool) -> bool {
         Some((before.to_owned(), after.to_owned()))
     };
     match read.form {
-        ReadForm::Exact(Form::Hex) => {
+        Form::Hex => {
             // A literal, or a call that makes bytes of one.
             [Form::Hex, Form::Uuid]
                 .into_iter()
                 .any(|form| beside(written(form)).is_some_and(|(before, _)| is_whole || before.len() < 5))
         }
-        ReadForm::Base64 | ReadForm::Bytes => {
+        Form::Base64 | Form::Bytes => {
             let hexes = [read.id.in_form(Form::Hex), read.id.in_form(Form::Uuid)].into_iter().flatten();
             let hexes: Vec<_> = hexes.map(|hex| hex.replace('-', "")).collect();
             let is_spelled =
@@ -722,9 +728,9 @@ fn shows(text: &str, read: &Read, is_whole: bool) -> bool {
                 text.to_lowercase().replace([' ', '\n', '\t', ':', ',', ';', '-'], "").replace("0x0", "0x")
             };
             let text = bare(text);
-            Spellings::new(read.id).iter().any(|(_, spelling)| text.contains(&bare(spelling)))
+            spellings(read.id).iter().any(|(_, spelling)| text.contains(&bare(spelling)))
         }
-        ReadForm::Exact(form) => beside(written(form)).is_some_and(|(before, after)| {
+        form @ (Form::Text | Form::Int | Form::Uuid) => beside(written(form)).is_some_and(|(before, after)| {
             let is_number = after == "N" || is_whole && after.chars().all(|c| c == '0');
             let before = if is_whole { before.strip_prefix('B').unwrap_or(&before) } else { &before };
             matches!(before, "" | "URNUUID") && (after.is_empty() || form == Form::Int && is_number)
@@ -767,11 +773,18 @@ fn a_damaged_text_is_read_only_as_what_it_is() {
                 let holds = scan.others.iter().all(|found| is_there(&found.at));
                 expect(holds && scan.broken.is_none_or(|broken| is_there(&broken.at)), "another place".to_owned());
             }
-            Err(NotPasted { error, hint }) => {
+            Err(NotPasted { error, instead }) => {
                 counts[2] += 1;
                 let at = error.position().unwrap_or(0);
                 let holds = at <= text.len() && text.is_char_boundary(at) && !error.to_string().is_empty();
-                let is_hint = if let Some(Hint::Broken(broken)) = hint { is_there(&broken.at) } else { true };
+                let is_hint = match instead {
+                    Pasted::Text(Scan { ids, others, broken }) => {
+                        ids.is_empty()
+                            && others.iter().all(|found| is_there(&found.at))
+                            && broken.is_none_or(|broken| is_there(&broken.at))
+                    }
+                    Pasted::One(_) => false,
+                };
                 expect(holds && is_hint, error.to_string());
             }
         }

@@ -47,10 +47,10 @@ fn a_standard_id_of_an_imported_message_is_possible_but_not_first() {
     // As a standard ID it would be from 2010.
     let fits =
         |text| identify_text(text, NOW).iter().map(|id| (id.scheme_name(), id.fit(NOW).rank)).collect::<Vec<_>>();
-    assert_eq!(fits("BK5Q-4S75-ZJ64-3BCD"), [("standard", Rank::Plausible)]);
-    assert_eq!(fits("BK5Q-4S75-VJ64-3BCD"), [("rongcloud", Rank::InUse), ("standard", Rank::Plausible)]);
+    assert_eq!(fits("BK5Q-4S75-ZJ64-3BCD"), [("standard", Rank::Imported)]);
+    assert_eq!(fits("BK5Q-4S75-VJ64-3BCD"), [("rongcloud", Rank::InUse), ("standard", Rank::Imported)]);
     // RongCloud has no type 14, so this one is only ours.
-    assert_eq!(fits("BK5Q-4S75-VJ7P-3BCD"), [("standard", Rank::Plausible), ("rongcloud", Rank::Plausible)]);
+    assert_eq!(fits("BK5Q-4S75-VJ7P-3BCD"), [("standard", Rank::Imported), ("rongcloud", Rank::Plausible)]);
 }
 
 /// The systems of a pasted text, in their order.
@@ -149,22 +149,12 @@ fn candidates_come_in_the_order_of_their_fit_and_equal_ones_in_that_of_all_names
     for text in ["2222-2222-2222-2222", "EPSF-4V3S-2222-2222", "204697221847986177", "5", "2345678923456789"] {
         let candidates = identify_text(text, NOW);
         assert!(candidates.len() > 1);
-        let place = |id: &Id| {
-            let Fit { rank, distance_ms } = id.fit(NOW);
-            let is_other = rank > Rank::Ahead && !id.is_standard();
-            (
-                rank.min(Rank::Plausible),
-                is_other,
-                rank,
-                distance_ms,
-                names.iter().position(|name| *name == id.scheme_name()),
-            )
-        };
+        let place = |id: &Id| (id.fit(NOW), names.iter().position(|name| *name == id.scheme_name()));
         assert!(candidates.is_sorted_by(|a, b| place(a) < place(b)), "{text}: {candidates:?}");
         assert!(
             candidates
                 .iter()
-                .all(|candidate| candidate.is_plausible(NOW) == (candidate.fit(NOW).rank < Rank::Implausible)),
+                .all(|id| id.is_plausible(NOW) != matches!(id.fit(NOW).rank, Rank::OtherTime | Rank::Implausible)),
             "{text}"
         );
     }

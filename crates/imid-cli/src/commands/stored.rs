@@ -89,8 +89,8 @@ impl StoredIds {
     /// Reads an ID in its strict form, or in another form that the tool writes.
     fn read_id(&self, text: &[u8]) -> Result<Id, String> {
         match self.scheme().parse(text) {
-            Ok(id) => Ok(id),
-            Err(_) => candidates::read_id(self.scheme(), utf8(text)?),
+            Some(id) => Ok(id),
+            None => candidates::read_id(self.scheme(), utf8(text)?),
         }
     }
 

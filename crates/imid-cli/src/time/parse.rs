@@ -9,7 +9,7 @@ use std::time::Duration;
 use imid::MessageId;
 use imid_inspect::Id;
 use imid_inspect::time::rfc3339;
-use imid_inspect::typed_time::{self, SECONDS_OF_OUR_TIME, TypedTime};
+use imid_inspect::typed_time::{self, Day, SECONDS_OF_OUR_TIME, TypedTime};
 use jiff::civil::Date;
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 
@@ -167,7 +167,7 @@ impl TimeArg {
 
     /// Reads a date, `today` or `yesterday`.
     pub(crate) fn parse_day(text: &str) -> Result<Self, String> {
-        let day = Self::parse(text).ok().filter(|arg| matches!(arg.time, TypedTime::Day(_) | TypedTime::DayBefore(_)));
+        let day = Self::parse(text).ok().filter(|arg| matches!(arg.time, TypedTime::Shown(_, None)));
         day.ok_or_else(|| format!("expected a date such as 2025-11-20, today or yesterday, found {}", quote(text)))
     }
 
@@ -180,25 +180,21 @@ impl TimeArg {
     /// Returns the time in Unix milliseconds, with a local time in this zone. A date is its first millisecond.
     fn in_zone(&self, zone: &ZoneArg) -> Result<u64, String> {
         let text = &self.text;
-        let (date, clock_ms) = match self.time {
+        let clock_ms = match self.time {
             TypedTime::At(unix_ms) => return before_the_end(unix_ms, text),
-            TypedTime::Day(_) | TypedTime::DayBefore(_) => return first_ms(self.date(zone), zone),
-            _ if zone.given.is_none() => return Err(without_zone(text)),
-            TypedTime::Clock(ms) => (self.date(zone), ms.rem_euclid(DAY_MS)),
-            TypedTime::ClockBefore(_, ms) => (self.date(zone), ms.cast_signed()),
+            TypedTime::Shown(_, None) => return first_ms(self.date(zone), zone),
+            TypedTime::Shown(..) if zone.given.is_none() => return Err(without_zone(text)),
+            TypedTime::Shown(_, Some(ms)) => ms.cast_signed(),
         };
-        let time = date.at(0, 0, 0, 0).checked_add(Span::new().milliseconds(clock_ms));
+        let time = self.date(zone).at(0, 0, 0, 0).checked_add(Span::new().milliseconds(clock_ms));
         before_the_end(in_zone(time.map_err(|_| past_the_end(text))?, &zone.zone(), text)?, text)
     }
 
     /// Returns the date that the clocks of a zone show at this time.
     fn date(&self, zone: &ZoneArg) -> Date {
         let (from, days) = match self.time {
-            TypedTime::Day(days) => (EPOCH, days),
-            TypedTime::Clock(ms) => (EPOCH, ms.div_euclid(DAY_MS)),
-            TypedTime::DayBefore(days) | TypedTime::ClockBefore(days, _) => {
-                (NOW.to_zoned(zone.zone()).date(), -days.cast_signed())
-            }
+            TypedTime::Shown(Day::Number(days), _) => (EPOCH, days),
+            TypedTime::Shown(Day::BeforeToday(days), _) => (NOW.to_zoned(zone.zone()).date(), -days.cast_signed()),
             TypedTime::At(ms) => return timestamp(ms).to_zoned(zone.zone()).date(),
         };
         from.saturating_add(Span::new().days(days))
@@ -234,7 +230,7 @@ impl TimeRange {
         if times.is_empty() {
             let (from, to) = (zone.rfc3339(times.start), zone.rfc3339(times.end));
             let hint = match &self.to {
-                Some(day @ TimeArg { time: TypedTime::Day(_), .. }) if from == to => {
+                Some(day @ TimeArg { time: TypedTime::Shown(Day::Number(_), None), .. }) if from == to => {
                     let next = day.date(zone).tomorrow().unwrap_or(Date::MAX);
                     format!("; a date is its first millisecond, so the day ends before --to {next}")
                 }
@@ -256,8 +252,6 @@ Times:
   1763640000000, 1.76364e12      Unix milliseconds
   1763640000s                    Unix seconds
   now, -1h, +90m, -2d12h         now, and a duration before or after now";
-
-const DAY_MS: i64 = 86_400_000;
 
 /// All arguments of a run have the same present time, so that the range from `-1h` to `now` is an hour long.
 static NOW: LazyLock<Timestamp> = LazyLock::new(Timestamp::now);

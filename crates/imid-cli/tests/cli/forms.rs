@@ -239,9 +239,12 @@ fn an_option_with_another_dash_is_named() {
 #[test]
 fn a_number_past_the_bits_of_an_id_is_an_error() {
     let error = |args: &str| imid(&format!("inspect --id-form int {args}"), "").error(1);
-    assert!(error("1208925819614629174706176").contains("expected an ID of 0 to 1208925819614629174706175"));
+    assert!(
+        error("1208925819614629174706176")
+            .ends_with("expected a number from 0 to 1208925819614629174706175, found 1208925819614629174706176")
+    );
     let huge = "9".repeat(60);
-    assert!(error(&huge).ends_with("expected a number from 0 to 1208925819614629174706175"));
+    assert!(error(&huge).contains("expected a number from 0 to 1208925819614629174706175, found "));
     assert!(error("--dialect leaf 18446744073709551616").contains("expected a number of at most 64 bits"));
     assert!(error("12x").ends_with("\"12x\" is not an ID: expected a decimal number"));
 }
@@ -428,7 +431,7 @@ fn what_people_paste_is_read_or_named() {
         ),
         ("EUNC-Q0QJ-22GH-T3DD", "found '0' at 6; did you mean EUNC-QDQJ-22GH-T3DD or EUNC-QQQJ-22GH-T3DD?"),
         ("EUNC-Q8QJ-22GHT-T3DD", "; did you mean EUNC-Q8QJ-2GHT-T3DD?"),
-        ("ZqirGtAAHPyFaw", "if it is base 64 without its end, it is EUNC-Q8QJ-22GH-T3DD"),
+        ("ZqirGtAAHPyFaw", "; did you mean ZqirGtAAHPyFaw==?"),
         (
             "{\"room\":\"a\"}",
             "JSON with no ID: expected an ID, or a member such as \"id\" that has one (jq -r .id prints it)",

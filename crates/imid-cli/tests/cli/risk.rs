@@ -42,13 +42,12 @@ fn arguments_that_do_not_fit_together_are_errors() {
     for (args, expected) in [
         (
             "--rate 5 --busiest 6 --rooms 9",
-            "--busiest: expected at most the 5 messages per second of all sessions, found 6",
+            "--busiest: expected busy sessions with at most the messages of all sessions",
         ),
-        ("--rate 5 --busiest 1,1", "--busiest: expected at most 1 sessions, found 2"),
+        ("--rate 5 --busiest 1,1", "--busiest: expected at most as many busy sessions as there are sessions"),
         (
             "--rate 5 --busiest 1 --rooms 3",
-            "--busiest: expected rates that leave no other session busier than the listed ones, found 3 of 5 messages per \
-             second in all sessions",
+            "--busiest: expected rates that leave no other session busier than the listed ones",
         ),
         ("--rate 1e13", "--rate: expected a number of messages per second from 1e-9 to 1e12, found \"1e13\""),
     ] {

@@ -4,9 +4,7 @@
 #![allow(clippy::cast_precision_loss, reason = "counts below 2^53 are exact, and larger ones nearly so")]
 
 mod forecast;
-mod repeats;
 mod traffic;
 
-pub use forecast::{Forecast, Row};
-pub use repeats::YEAR_S;
-pub use traffic::{Sessions, SessionsError};
+pub use forecast::{Forecast, Row, YEAR_S};
+pub use traffic::Sessions;

@@ -1,7 +1,5 @@
 //! How many messages the sessions have, and how they arrive.
 
-use thiserror::Error;
-
 /// The rates of the sessions, as far as the number of equal IDs depends on them.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sessions {
@@ -13,22 +11,6 @@ pub struct Sessions {
     pub busiest: f64,
 }
 
-/// Rates that no traffic can have.
-#[derive(Clone, Copy, PartialEq, Debug, Error)]
-pub enum SessionsError {
-    /// More busy sessions than sessions: the number of sessions, and of busy ones.
-    #[error("expected at most {0} sessions, found {1}")]
-    Sessions(f64, usize),
-    /// The busy sessions have more messages than there are: those of all sessions, and of the busy ones.
-    #[error("expected at most the {0} messages per second of all sessions, found {1}")]
-    Listed(f64, f64),
-    /// The other sessions would have to be busier than the listed ones: the messages of all sessions, and what they can have.
-    #[error(
-        "expected rates that leave no other session busier than the listed ones, found {1} of {0} messages per second in all sessions"
-    )]
-    Others(f64, f64),
-}
-
 impl Sessions {
     /// Distributes `rate` messages per second over `count` sessions.
     ///
@@ -36,21 +18,22 @@ impl Sessions {
     /// k^-`zipf`, and at most the least rate of `busiest`. With 0 all have the same rate.
     ///
     /// # Errors
-    /// No traffic has such rates: see [`SessionsError`].
-    pub fn new(count: f64, zipf: f64, busiest: &[f64], rate: f64) -> Result<Self, SessionsError> {
+    /// No traffic has such rates: there are more busy sessions than sessions, they have more messages than there are, or the other
+    /// sessions would have to be busier than they are.
+    pub fn new(count: f64, zipf: f64, busiest: &[f64], rate: f64) -> Result<Self, &'static str> {
         let ranks = busiest.len() as f64;
         let listed: f64 = busiest.iter().sum();
         if ranks > count {
-            return Err(SessionsError::Sessions(count, busiest.len()));
+            return Err("expected at most as many busy sessions as there are sessions");
         }
         // The sum of rates that a person has typed need not be exact.
         if listed > rate * (1.0 + 1e-9) {
-            return Err(SessionsError::Listed(rate, listed));
+            return Err("expected busy sessions with at most the messages of all sessions");
         }
         let limit = busiest.iter().copied().fold(f64::INFINITY, f64::min);
         let most = listed + if count > ranks { (count - ranks) * limit } else { 0.0 };
         if most < rate * (1.0 - 1e-9) {
-            return Err(SessionsError::Others(rate, most));
+            return Err("expected rates that leave no other session busier than the listed ones");
         }
         // With `full` sessions at the limit, the one of rank k after them has `share(full) * k^-zipf`.
         let share = |full: f64| {
@@ -164,13 +147,10 @@ mod tests {
 
     #[test]
     fn rates_that_do_not_fit_are_errors() {
-        let error = |count, busiest: &[f64], rate| Sessions::new(count, 1.0, busiest, rate).unwrap_err().to_string();
-        assert_eq!(error(1.0, &[1.0, 2.0], 3.0), "expected at most 1 sessions, found 2");
-        assert_eq!(error(9.0, &[4.0, 2.0], 5.0), "expected at most the 5 messages per second of all sessions, found 6");
-        assert_eq!(
-            error(3.0, &[4.0], 15.0),
-            "expected rates that leave no other session busier than the listed ones, found 12 of 15 messages per second \
-             in all sessions"
-        );
+        let error = |count, busiest: &[f64], rate| Sessions::new(count, 1.0, busiest, rate).unwrap_err();
+        assert_eq!(error(1.0, &[1.0, 2.0], 3.0), "expected at most as many busy sessions as there are sessions");
+        assert_eq!(error(9.0, &[4.0, 2.0], 5.0), "expected busy sessions with at most the messages of all sessions");
+        let expected = "expected rates that leave no other session busier than the listed ones";
+        assert_eq!(error(3.0, &[4.0], 15.0), expected);
     }
 }

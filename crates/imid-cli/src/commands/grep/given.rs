@@ -1,12 +1,12 @@
 //! Finds many IDs, each in all of its forms, in one pass.
 
-use imid_inspect::{Found, Id, Read, ReadForm, Spellings};
+use imid_inspect::{Form, Found, Id, Read, is_whole, short_spellings, spellings};
 
 /// IDs and their spellings, which are found by their first bytes.
 pub(super) struct GivenIds {
     ids: Vec<Id>,
     /// Sorted by text. Each has the index of its ID.
-    spellings: Vec<(Box<[u8]>, ReadForm, u32)>,
+    spellings: Vec<(Box<[u8]>, Form, u32)>,
     /// Number of bytes that are hashed: those of the shortest spelling, and at most 8.
     hashed: usize,
     /// One bit for each hash of the first bytes of a spelling.
@@ -21,16 +21,16 @@ const HASH_BITS: u32 = 26;
 
 impl GivenIds {
     pub(super) fn new(ids: Vec<Id>) -> Self {
-        let mut spellings = Vec::<(Box<[u8]>, ReadForm, u32)>::new();
+        let mut known = Vec::<(Box<[u8]>, Form, u32)>::new();
         for (index, id) in (0..).zip(&ids) {
-            let texts = if ids.len() > FEW { Spellings::short(*id) } else { Spellings::new(*id) };
-            spellings.extend(texts.iter().map(|(form, text)| (Box::from(text.as_bytes()), form, index)));
+            let texts = if ids.len() > FEW { short_spellings(*id) } else { spellings(*id) };
+            known.extend(texts.into_iter().map(|(form, text)| (Box::from(text.into_bytes()), form, index)));
         }
-        spellings.sort_unstable_by(|(a, ..), (b, ..)| a.cmp(b));
+        known.sort_unstable_by(|(a, ..), (b, ..)| a.cmp(b));
         // An ID that is given twice is one.
-        spellings.dedup_by(|(a, ..), (b, ..)| a == b);
-        let hashed = spellings.iter().map(|(text, ..)| text.len()).min().unwrap_or(0).min(size_of::<u64>());
-        let mut given = Self { ids, spellings, hashed, firsts: vec![0; 1 << (HASH_BITS - u64::BITS.ilog2())] };
+        known.dedup_by(|(a, ..), (b, ..)| a == b);
+        let hashed = known.iter().map(|(text, ..)| text.len()).min().unwrap_or(0).min(size_of::<u64>());
+        let mut given = Self { ids, spellings: known, hashed, firsts: vec![0; 1 << (HASH_BITS - u64::BITS.ilog2())] };
         for index in 0..given.spellings.len() {
             let hash = given.hash(&given.spellings[index].0);
             given.firsts[hash / 64] |= 1 << (hash % 64);
@@ -63,7 +63,7 @@ impl GivenIds {
             let candidates = self.spellings[..next].iter().rev().take(2);
             for (spelling, form, id) in candidates.filter(|(spelling, ..)| rest.starts_with(spelling)) {
                 let at = start..start + spelling.len();
-                if Spellings::is_whole(*form, text, &at) {
+                if is_whole(*form, text, &at) {
                     found.push(Found { at, read: Read { id: self.ids[*id as usize], form: *form } });
                     break;
                 }
@@ -90,17 +90,17 @@ mod tests {
         let given = GivenIds::new((0..100).map(|n| id(n * 2)).collect());
         let mut text = Vec::new();
         for n in 0..200 {
-            for (_, spelling) in Spellings::new(id(n)).iter() {
+            for (_, spelling) in spellings(id(n)) {
                 text.extend_from_slice(spelling.as_bytes());
                 text.push(b' ');
             }
         }
         let found = given.find_in(&text);
         let mut expected = Vec::new();
-        for spellings in (0..100).map(|n| Spellings::new(id(n * 2))) {
-            for (form, spelling) in spellings.iter() {
-                let places = memchr::memmem::find_iter(&text, spelling).map(|start| start..start + spelling.len());
-                expected.extend(places.filter(|at| Spellings::is_whole(form, &text, at)));
+        for n in 0..100 {
+            for (form, spelling) in spellings(id(n * 2)) {
+                let places = memchr::memmem::find_iter(&text, &spelling).map(|start| start..start + spelling.len());
+                expected.extend(places.filter(|at| is_whole(form, &text, at)));
             }
         }
         expected.sort_by_key(|at| at.start);

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use imid_inspect::time::date;
-use imid_inspect::{Form, Id, Read, ReadForm, named_type};
+use imid_inspect::{Form, Id, Read, named_type};
 
 use crate::Out;
 use crate::report::Stop;
@@ -31,7 +31,7 @@ fn line(read: &Read, now_ms: u64, zone: &ZoneArg) -> String {
     if matches!(id, Id::Snowflake(id) if id.is_overflowed()) {
         parts.push("the time overflows into the sign bit".to_owned());
     }
-    if read.form != ReadForm::Exact(Form::Text) {
+    if read.form != Form::Text {
         parts.push(format!("from {}", read.form.name()));
     }
     if !id.is_plausible(now_ms) {

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::num::NonZeroU32;
 
 use anstream::{AutoStream, ColorChoice};
-use imid_inspect::{Form, Found, Hint, Id, NotPasted, Pasted, Read, STANDARD, Scheme, read, read_declared, scan};
+use imid_inspect::{Form, Found, Id, NotPasted, Pasted, Read, STANDARD, Scan, Scheme, read, read_declared, scan};
 use jiff::tz::TimeZone;
 
 use self::page::Page;
@@ -252,12 +252,13 @@ impl Args {
         not_pasted: NotPasted,
     ) -> Result<(), Stop> {
         let is_line = matches!(show.to, To::Page(_)) && self.session.is_empty() && self.are_lines();
-        let is_broken = matches!(not_pasted.hint, Some(Hint::Broken(_)));
+        let is_broken = matches!(not_pasted.instead, Pasted::Text(Scan { broken: Some(_), .. }));
         show.is_in_text |= is_line && self.is_sentence(text);
-        if let Some(Hint::Numbers(found)) = &not_pasted.hint
+        if let Pasted::Text(scan) = &not_pasted.instead
             && is_line
+            && !is_broken
         {
-            show.add_numbers(text, found);
+            show.add_numbers(text, &scan.others);
         }
         let problem = describe(STANDARD, text, not_pasted);
         if !is_line {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Effects, Style};
 use imid_inspect::time::date;
-use imid_inspect::{Field, FieldName, Form, Id, ReadForm, named_type};
+use imid_inspect::{Field, Form, Id, named_type};
 use jiff::tz::TimeZone;
 
 use crate::id_object::IdObject;
@@ -72,7 +72,7 @@ impl Page {
         }
         if let Some(form) = object.form {
             // Digits can also be an integer.
-            let hex = (form == ReadForm::Exact(Form::Hex)).then(|| id.in_form(Form::Hex)).flatten();
+            let hex = (form == Form::Hex).then(|| id.in_form(Form::Hex)).flatten();
             let is_decimal = hex.is_some_and(|hex| hex.bytes().all(|byte| byte.is_ascii_digit()));
             let hint = if is_decimal { ", not as an integer (--id-form int)" } else { "" };
             self.line(out, "read as", PLAIN, format_args!("{} of {}{hint}", form.name(), id.scheme_name()))?;
@@ -116,12 +116,10 @@ impl Page {
 /// Returns the name of a field in the drawing, and its color.
 fn name_and_color(field: &Field) -> (&'static str, AnsiColor) {
     match field.name {
-        FieldName::Timestamp => ("timestamp, Unix ms", AnsiColor::Cyan),
-        FieldName::Spin => ("spin", AnsiColor::Yellow),
-        FieldName::Type => ("type", AnsiColor::Magenta),
-        FieldName::Hash => ("session hash", AnsiColor::Green),
-        FieldName::Tick => ("tick", AnsiColor::Cyan),
-        FieldName::Node => ("node", AnsiColor::Magenta),
-        _ => ("sequence", AnsiColor::Yellow),
+        "timestamp" => ("timestamp, Unix ms", AnsiColor::Cyan),
+        "tick" => ("tick", AnsiColor::Cyan),
+        "hash" => ("session hash", AnsiColor::Green),
+        name @ ("type" | "node") => (name, AnsiColor::Magenta),
+        name => (name, AnsiColor::Yellow),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use imid_inspect::risk::Forecast;
+use imid_inspect::risk::{Forecast, YEAR_S};
 
 use super::words::{exact, how_often, number};
 use crate::Out;
@@ -30,7 +30,7 @@ pub(super) fn write(forecast: &Forecast, count: f64, out: &mut Out) -> Result<()
         let at = row.one_a_year_at.map_or_else(|| "-".to_owned(), |rate| format!("{}/s", number(rate)));
         let often =
             if row.equal_ids > 0.0 { how_often(row.equal_ids) } else { "none: there is one session".to_owned() };
-        writeln!(out, "{name:NAMES$}{often:FREQUENCIES$}{:>11}{at:>18}", number(row.per_year()))?;
+        writeln!(out, "{name:NAMES$}{often:FREQUENCIES$}{:>11}{at:>18}", number(row.equal_ids * YEAR_S))?;
     }
     write_advice(forecast, out)
 }
