@@ -10,7 +10,7 @@ lease=crates/imid-lease/src protocol=crates/imid-lease-protocol/src snowflake=cr
 shards=(
   src/generator src/clock "src/fork src/fork.rs" "src/after.rs src/stamp.rs src/wait.rs"
   $snowflake/generator "$snowflake/layout $snowflake/id.rs $snowflake/text.rs" $snowflake/redis_queue
-  $protocol/engine "$protocol/backoff.rs $protocol/record.rs $protocol/space.rs" "$protocol/admin $protocol/admin.rs"
+  $protocol/engine "$protocol/record $protocol/record.rs" "$protocol/admin $protocol/admin.rs"
   "$lease/lease $lease/lease.rs" "$lease/leased $lease/leased.rs" $lease/clock.rs "$lease/handle.rs $lease/wait.rs $lease/minter.rs"
   "$lease/admin $lease/admin.rs" "$lease/error.rs $lease/options.rs $lease/status.rs"
 )

@@ -23,58 +23,58 @@ OVERLAP, ORDER, LEAD, STUCK = "Overlap", "Order", "Lead", "Stuck"
 # Name; what goes wrong without it; the faults that show it; and the patches: file, text, text in its place.
 RULES = [
     ("grant-when-acknowledged", "a holder mints below a ceiling that no other process can see", OVERLAP, [
-        ("reply.rs", "if outcome == Outcome::Acknowledged {\n                    self.taken(",
-                     "if outcome != Outcome::Conflict {\n                    self.taken("),
-        ("reply.rs", "Outcome::Unknown => self.step = Step::Check { at_ms: again_ms },",
-                     "Outcome::Unknown => { let _ = again_ms; self.acknowledge(at, attempt) }")]),
+        ("mod.rs", "if outcome == Outcome::Acknowledged {\n                    self.taken(",
+                   "if outcome != Outcome::Conflict {\n                    self.taken("),
+        ("mod.rs", "Outcome::Unknown => self.step = Step::Check { at_ms: again_ms },",
+                   "Outcome::Unknown => { let _ = again_ms; self.acknowledge(at, attempt) }")]),
     ("wait-for-time-out", "live holders lose their lanes", "LostWhileHealthy", [
         ("seek.rs", "if seen.is_stale || is_taken && !is_own {", "if seen.is_stale || is_taken && !is_own && false {")]),
     ("wait-for-horizon", "a slow holder loses its lane", "LostWhileHealthy", [
         ("seek.rs", "self.unchanged_ms(at) < record.horizon_ms", "self.unchanged_ms(at) < record.horizon_ms / 4")]),
     ("floor-at-ceiling", "two holders mint the same stamps", OVERLAP, [
-        ("reply.rs", "        let taken = Present {",
-                     "        let floor_ms = at.now_ms.unwrap_or(floor_ms);\n        let taken = Present {")]),
+        ("seek.rs", "        let taken = Present {",
+                    "        let floor_ms = at.now_ms.unwrap_or(floor_ms);\n        let taken = Present {")]),
     ("floor-of-the-space", "a lane begins below what a recovered register has granted", OVERLAP, [
         ("seek.rs", "Some(record) => Some(record.ceiling_ms.max(floor_ms)),", "Some(record) => Some(record.ceiling_ms),")]),
     ("floor-after-own-stamps", "IDs go back when the lane changes", ORDER, [
-        ("reply.rs", "taken.floor_ms = taken.floor_ms.max(self.used_until_ms);", "")]),
+        ("mod.rs", "taken.floor_ms = taken.floor_ms.max(self.used_until_ms);", "")]),
     ("own-grant-only", "a late acknowledgement raises the ceiling of another lane", OVERLAP, [
-        ("reply.rs", "self.present = Some(*taken);",
-                     "if let Some(before) = &self.present { taken.attempts.splice(0..0, before.attempts.clone()); }\n"
-                     "                self.present = Some(*taken);")]),
+        ("mod.rs", "self.present = Some(*taken);",
+                   "if let Some(before) = &self.present { taken.attempts.splice(0..0, before.attempts.clone()); }\n"
+                   "                self.present = Some(*taken);")]),
     ("lose-to-others", "two holders raise one ceiling", OVERLAP, [
-        ("reply.rs", "Some(found) if present.wrote(&found) => {", "Some(found) => {")]),
+        ("hold.rs", "Some(found) if present.wrote(&found) => {", "Some(found) => {")]),
     ("stop-when-the-register-went-back", "stamps are granted twice", OVERLAP, [
         ("seek.rs", "let Some(known) = self.acknowledged.get(&lane) else { return false };",
                     "let Some(known) = self.acknowledged.get(&lane).filter(|_| false) else { return false };")]),
     ("never-resume", "a lane is used after its release", OVERLAP, [
-        ("reply.rs", "if outcome == Outcome::Conflict {\n                    self.step = Step::CheckRelease",
-                     "if outcome != Outcome::Acknowledged {\n                    self.is_closing = false;\n"
-                     "                    self.step = Step::Start;\n"
-                     "                    if let Some(present) = &mut self.present {\n"
-                     "                        present.floor_ms = present.floor_ms.max(self.used_until_ms);\n"
-                     "                    }\n                } else if outcome == Outcome::Conflict {\n"
-                     "                    self.step = Step::CheckRelease")]),
+        ("mod.rs", "if outcome == Outcome::Conflict {\n                    self.step = Step::CheckRelease",
+                   "if outcome != Outcome::Acknowledged {\n                    self.is_closing = false;\n"
+                   "                    self.step = Step::Start;\n"
+                   "                    if let Some(present) = &mut self.present {\n"
+                   "                        present.floor_ms = present.floor_ms.max(self.used_until_ms);\n"
+                   "                    }\n                } else if outcome == Outcome::Conflict {\n"
+                   "                    self.step = Step::CheckRelease")]),
     ("release-own-record-only", "another holder's record is overwritten", OVERLAP, [
-        ("reply.rs", "            && present.wrote(&found)\n", "")]),
+        ("hold.rs", "            && present.wrote(&found)\n", "")]),
     ("keep-the-end", "a released lane begins at the beginning of time", OVERLAP, [
-        ("renew.rs", "ceiling_ms: present.floor_ms.max(self.used_until_ms),", "ceiling_ms: 0,")]),
+        ("hold.rs", "ceiling_ms: present.floor_ms.max(self.used_until_ms),", "ceiling_ms: 0,")]),
     ("only-raise", "a clock that steps back grants stamps twice", OVERLAP, [
-        ("renew.rs", "by_clock.max(by_record).max(by_stamps).min(END_OF_TIME_MS)",
-                     "{ let _ = (by_record, by_stamps); by_clock.min(END_OF_TIME_MS) }"),
-        ("renew.rs", "if ceiling_ms <= present.record.ceiling_ms {", "if false {"),
+        ("hold.rs", "by_clock.max(by_record).max(by_stamps).min(END_OF_TIME_MS)",
+                    "{ let _ = (by_record, by_stamps); by_clock.min(END_OF_TIME_MS) }"),
+        ("hold.rs", "if ceiling_ms <= present.record.ceiling_ms {", "if false {"),
         ("seek.rs", "if ceiling_ms <= floor_ms.max(self.used_until_ms) {", "if false {"),
-        ("reply.rs", "present.ceiling_ms = present.ceiling_ms.max(record.ceiling_ms);\n        present.room_ms",
-                     "present.ceiling_ms = record.ceiling_ms;\n        present.room_ms")]),
+        ("hold.rs", "present.ceiling_ms = present.ceiling_ms.max(record.ceiling_ms);\n        present.room_ms",
+                    "present.ceiling_ms = record.ceiling_ms;\n        present.room_ms")]),
     ("grow-with-time", "a holder whose clock stepped back stops", STUCK, [
-        ("renew.rs", "by_clock.max(by_record).max(by_stamps).min(END_OF_TIME_MS)",
-                     "{ let _ = (by_record, by_stamps); by_clock.max(self.ceiling_ms).min(END_OF_TIME_MS) }")]),
+        ("hold.rs", "by_clock.max(by_record).max(by_stamps).min(END_OF_TIME_MS)",
+                    "{ let _ = (by_record, by_stamps); by_clock.max(self.ceiling_ms).min(END_OF_TIME_MS) }")]),
     ("grow-by-elapsed-only", "the ceiling leads by a horizon for each restart", LEAD, [
-        ("renew.rs", "let elapsed = self.known_for_ms.min(self.horizon_ms);", "let elapsed = self.horizon_ms;")]),
+        ("hold.rs", "let elapsed = self.known_for_ms.min(self.horizon_ms);", "let elapsed = self.horizon_ms;")]),
     ("lead-of-stamps-only", "the lead of a clock that was ahead never ends", LEAD, [
-        ("renew.rs", "self.ceiling_ms.saturating_add(elapsed).min(most);", "{ let _ = most; self.ceiling_ms.saturating_add(elapsed) };")]),
+        ("hold.rs", "self.ceiling_ms.saturating_add(elapsed).min(most);", "{ let _ = most; self.ceiling_ms.saturating_add(elapsed) };")]),
     ("grow-always", "a holder whose ceiling is far ahead writes nothing, and loses its lane", "LostWhileHealthy", [
-        ("renew.rs", ".max(self.ceiling_ms.saturating_add(1));", ";")]),
+        ("hold.rs", ".max(self.ceiling_ms.saturating_add(1));", ";")]),
     ("skip-far-ahead", "one wild clock moves the IDs of others", "FarAhead", [
         ("seek.rs", "if is_far && !accepts_far {", "if is_far && !accepts_far && false {")]),
     ("refuse-far-ahead", "a clock that was ahead for two seconds moves the IDs of an hour", "FarAhead", [
@@ -84,12 +84,12 @@ RULES = [
                     "        self.proven.clone_from(&self.meta);\n        let meta = match MetaRecord::parse(text) {"),
         ("seek.rs", "            if self.proven.is_some() {", "            if self.meta.is_some() {")]),
     ("renew-early", "minting stops at each renewal", "RefusedWhileHealthy|LostWhileHealthy", [
-        ("renew.rs", "let wants_room = left_ms <= present.room_ms / 2;", "let wants_room = left_ms > u64::MAX - 1;"),
-        ("renew.rs", "acknowledged_at_ms + horizon_ms / 4;", "acknowledged_at_ms + horizon_ms;")]),
+        ("hold.rs", "let wants_room = left_ms <= present.room_ms / 2;", "let wants_room = left_ms > u64::MAX - 1;"),
+        ("hold.rs", "acknowledged_at_ms + horizon_ms / 4;", "acknowledged_at_ms + horizon_ms;")]),
     ("renew-seldom", "an overload floods the register", "TooOften", [
-        ("renew.rs", "attempted + MIN_GAP_MS)", "attempted)"),]),
+        ("hold.rs", "attempted + MIN_GAP_MS)", "attempted)"),]),
     ("read-the-description-again", "a lane is used beside a space that was created again", OVERLAP, [
-        ("seek.rs", "if text.map(MetaRecord::parse).and_then(Result::ok) == self.meta {", "if text.is_some() || text.is_none() {")]),
+        ("seek.rs", "if text.map(MetaRecord::parse).and_then(Result::ok) != self.meta {", "if text.is_some() && text.is_none() {")]),
     ("closed-is-taken-by-nobody", "the new lanes repeat what a closed one mints", OVERLAP, [
         ("seek.rs", "Some(record) if record.state == LaneState::Closed => None,", "")]),
     ("never-a-new-space-over-lanes", "lanes of a space without a description are granted twice", OVERLAP, [
@@ -110,7 +110,7 @@ RULES = [
     ("no-older-era", "lanes of an earlier number are taken", OVERLAP, [
         ("seek.rs", " || meta.era < known.era)", ")")]),
     ("end-of-a-release", "a process that gives its lane back does not end", STUCK, [
-        ("reply.rs", "(Step::CheckingRelease { tries }, Ok(text)) =>", "(Step::CheckingRelease { tries }, Ok(text)) if { let _ = tries; false } =>")]),
+        ("mod.rs", "(Step::CheckingRelease { tries }, Ok(text)) =>", "(Step::CheckingRelease { tries }, Ok(text)) if { let _ = tries; false } =>")]),
     ("check-meta", "lanes of two sizes overlap", OVERLAP, [
         ("seek.rs", "if !is_expected {", "if !is_expected && false {")]),
 ]

@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::engine::renew::END_OF_TIME_MS;
-use crate::record::{LaneRecord, LaneState, MetaRecord, Name, RecordError, RegisterRecord, Token, uuid};
+use crate::engine::hold::END_OF_TIME_MS;
+use crate::record::{
+    LaneRecord, LaneState, MetaRecord, Name, RecordError, RegisterRecord, Space, SpaceError, Token, uuid,
+};
 use crate::register::{Register, RegisterError};
-use crate::space::{Space, SpaceError};
 
 /// Draws 128 random bits, new for each call. A token must come from the system at the moment of its use, so that two copies of one
 /// machine never write the same record.
@@ -390,7 +391,7 @@ fn name_register<R: Register + ?Sized>(register: &mut R, draw: Draw) -> Result<(
 }
 
 /// The layout of the lanes of 80-bit IDs, for [`create_at`].
-pub const LANES_LAYOUT: &str = crate::space::IMID;
+pub const LANES_LAYOUT: &str = crate::record::IMID;
 
 /// Changes the number of lane bits, and so the number of lanes. A process that holds a lane loses it and stops minting. Start the
 /// processes with the new number.

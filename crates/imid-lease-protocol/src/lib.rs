@@ -8,10 +8,9 @@
 //!
 //! ```
 //! use imid_lease_protocol::admin;
-//! use imid_lease_protocol::engine::{Action, Config, Engine, Listing, Moment, Outcome, Reply};
-//! use imid_lease_protocol::record::Name;
+//! use imid_lease_protocol::engine::{Action, Config, Engine, Moment, Outcome, Reply};
+//! use imid_lease_protocol::record::{Name, Space};
 //! use imid_lease_protocol::register::{MemoryRegister, Register};
-//! use imid_lease_protocol::space::Space;
 //!
 //! // From the system, in a program.
 //! let mut random = (1..).map(|n: u128| n.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835));
@@ -25,7 +24,7 @@
 //! let at = Moment { mono_ms: 0, now_ms: Some(1_795_204_812_345), used_until_ms: 0 };
 //! let grant = loop {
 //!     match engine.poll(at, random()?) {
-//!         Action::List => engine.reply(at, Reply::Listed(Ok(Listing::new(register.list(&space.prefix())?)))),
+//!         Action::List => engine.reply(at, Reply::Listed(Ok(register.list(&space.prefix())?))),
 //!         Action::Read { key } => engine.reply(at, Reply::Read(Ok(register.read(&key)?))),
 //!         Action::Write { attempt, key, seen, value } => {
 //!             let is_written = register.compare_and_set(&key, seen.as_deref(), &value)?;
@@ -53,20 +52,14 @@
 //!
 //! | module | what it has |
 //! | --- | --- |
-//! | [`record`] | the records of a register, and their text |
-//! | [`space`] | the lanes of one ID space, and their keys |
+//! | [`record`] | what is in a register: the lanes of each ID space, the keys of its records, and their text |
 //! | [`register`] | the trait of a store of records, and one in memory |
 //! | [`engine`] | a lease as a state machine: it learns what happened, and says what to do next |
 //! | [`admin`] | what an operator writes: a new space, a recovery, another number of lanes |
-//! | [`backoff`] | waits after calls that have failed |
 
 pub mod record;
 
-pub mod space;
-
 pub mod register;
-
-pub mod backoff;
 
 pub mod engine;
 

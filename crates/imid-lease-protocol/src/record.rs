@@ -1,4 +1,4 @@
-//! The records of a register: one line of readable ASCII text each.
+//! What is in a register: the lanes of each ID space, the keys of its records, and their text, one line of readable ASCII each.
 //!
 //! ```text
 //! imid-lease/1 register id=7c9e6679-7425-40de-944b-e07fc1f90ae7
@@ -10,6 +10,9 @@
 //! never read as another one. Numbers are below 2^63. Times are Unix milliseconds, whatever the tick of the IDs. A record of another
 //! format is an error, and nothing overwrites it.
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 
 use thiserror::Error;
@@ -19,6 +22,93 @@ pub const FORMAT: &str = "imid-lease/1";
 
 /// The longest name of a holder.
 const MAX_NAME: usize = 64;
+
+/// The lanes of one ID space: their name in the register, the layout of the IDs, and how many bits tell lanes apart.
+///
+/// All processes that mint IDs of one space use an equal `Space` and one register. A register can hold several spaces
+/// with different names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Space {
+    name: Name,
+    layout: Name,
+    bits: u32,
+}
+
+/// The layout of 80-bit IDs. Those of worker IDs have other names.
+pub const IMID: &str = "imid-80";
+
+impl Space {
+    /// Returns the space "lanes" of 2^`bits` lanes of 80-bit IDs.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn lanes(bits: u32) -> Result<Self, SpaceError> {
+        Self::new("lanes", IMID, bits)
+    }
+
+    /// Returns a space. Both names are [`Name`]s.
+    ///
+    /// # Errors
+    /// A name with other characters, such as `my lanes`; more than 16 bits, or for 80-bit IDs more than the 12 of their spin.
+    pub fn new(name: &str, layout: &str, bits: u32) -> Result<Self, SpaceError> {
+        let (name, layout) = (Name::parse(name)?, Name::parse(layout)?);
+        let max = if layout.as_str() == IMID { 12 } else { 16 };
+        if bits > max {
+            return Err(SpaceError::Bits { max, found: bits });
+        }
+        Ok(Self { name, layout, bits })
+    }
+
+    /// Returns the name.
+    pub const fn name(&self) -> &Name {
+        &self.name
+    }
+
+    /// Returns the layout of the IDs, such as `imid-80`.
+    pub fn layout(&self) -> &str {
+        self.layout.as_str()
+    }
+
+    /// Returns whether its lanes are those of 80-bit IDs, and not worker IDs.
+    pub fn has_generator_lanes(&self) -> bool {
+        self.layout() == IMID
+    }
+
+    /// Returns how many bits tell lanes apart.
+    pub const fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// Returns the number of lanes.
+    pub const fn lane_count(&self) -> u32 {
+        1 << self.bits
+    }
+
+    /// Returns the prefix of the keys of all records of the space.
+    pub fn prefix(&self) -> String {
+        format!("{}/", self.name)
+    }
+
+    /// Returns the key of the record that describes the space.
+    pub fn meta_key(&self) -> String {
+        format!("{}/meta", self.name)
+    }
+
+    /// Returns the key of a lane's record. `era` counts how often the number of lanes was changed.
+    pub fn lane_key(&self, era: u64, lane: u16) -> String {
+        format!("{}/{era}/{lane:05}", self.name)
+    }
+
+    /// Returns the lane that a key names; `None` if it is not the key of a lane of this era.
+    pub fn lane_of(&self, key: &str, era: u64) -> Option<u16> {
+        let rest = key.strip_prefix(self.name.as_str())?.strip_prefix('/')?;
+        let (found, lane) = rest.split_once('/')?;
+        if found.parse() != Ok(era) {
+            return None;
+        }
+        lane.parse().ok().filter(|lane| u32::from(*lane) < self.lane_count())
+    }
+}
 
 /// The record of one lane. It is written when the lane is first taken, and never deleted.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -314,95 +404,18 @@ fn shorten(text: &str) -> String {
     text.chars().take(80).collect()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const LANE: &str =
-        "imid-lease/1 lane version=17 token=9f86d081884c7d65 holder=web-3 horizon=10000 ceiling=1795204812345 held";
-    const META: &str = "imid-lease/1 meta version=1 token=5b1f6c0e9d2a4477 \
-         layout=imid-80 bits=4 era=1 floor=1795204812345 space=0f8fad5b-d9cb-469f-a165-70867728950e";
-
-    const REGISTER: &str = "imid-lease/1 register id=7c9e6679-7425-40de-944b-e07fc1f90ae7";
-
-    #[test]
-    fn records_read_as_they_are_written() {
-        let lane = LaneRecord {
-            version: 17,
-            token: Token(0x9f86_d081_884c_7d65),
-            holder: Name::parse("web-3").unwrap(),
-            horizon_ms: 10_000,
-            ceiling_ms: 1_795_204_812_345,
-            state: LaneState::Held,
-        };
-        assert_eq!(lane.to_string(), LANE);
-        assert_eq!(LaneRecord::parse(LANE), Ok(lane.clone()));
-        for state in [LaneState::Free, LaneState::Closed] {
-            let lane = LaneRecord { state, ..lane.clone() };
-            assert_eq!(LaneRecord::parse(&lane.to_string()), Ok(lane));
-        }
-        let meta = MetaRecord::parse(META).unwrap();
-        assert_eq!(meta.to_string(), META);
-        assert_eq!(RegisterRecord::parse(REGISTER).unwrap().to_string(), REGISTER);
-        assert_eq!((meta.bits, meta.era, meta.floor_ms, meta.layout.as_str()), (4, 1, 1_795_204_812_345, "imid-80"));
-    }
-
-    #[test]
-    fn what_does_not_fit_is_named() {
-        let lane = |from: &str, to: &str| LaneRecord::parse(&LANE.replace(from, to)).unwrap_err().to_string();
-        assert!(
-            lane("imid-lease/1", "imid-lease/2")
-                .starts_with("expected a record of the format `imid-lease/1`, found \"imid-lease/2 lane")
-        );
-        assert_eq!(lane("1 lane", "1 meta"), "expected a record of a lane, found \"meta\"");
-        assert_eq!(lane("version=17 ", ""), "expected the field `version=`, found \"token=9f86d081884c7d65\"");
-        for number in ["017", "9223372036854775808", "18446744073709551615"] {
-            let words = format!("expected a number below 2^63 in the field `version=`, found {number:?}");
-            assert_eq!(lane("=17 ", &format!("={number} ")), words);
-        }
-        assert!(LaneRecord::parse(&LANE.replace("=17 ", "=9223372036854775807 ")).is_ok());
-        assert_eq!(lane("9f86", "9F86"), "expected a token of 16 hexadecimal digits, found \"9F86d081884c7d65\"");
-        assert_eq!(lane(" held", ""), "expected `held`, `free` or `closed`, found \"\"");
-        assert_eq!(lane("held", "held x"), "expected the end of the record, found \"x\"");
-        assert_eq!(
-            lane("web-3", "a/b"),
-            "expected a name of 1 to 64 of the characters A-Z, a-z, 0-9, '-', '_', '.' and ':', found \"a/b\""
-        );
-        let meta = |from: &str, to: &str| MetaRecord::parse(&META.replace(from, to)).unwrap_err().to_string();
-        assert_eq!(meta("1 meta", "1 lane"), "expected a record that describes a space, found \"lane\"");
-        assert_eq!(
-            RegisterRecord::parse(LANE).unwrap_err().to_string(),
-            "expected a record that names a register, found \"lane\""
-        );
-        assert!(meta("-d9cb", "d9cb").starts_with("expected a UUID, found"));
-        assert_eq!(meta("bits=4", "bits=9999999999"), "expected a number of bits, found \"9999999999\"");
-    }
-
-    /// A record that lost its end, as a torn write leaves it, is never read as another record.
-    #[test]
-    fn no_beginning_of_a_record_is_a_record() {
-        for text in [LANE, META, REGISTER] {
-            for end in 0..text.len() {
-                let text = &text[..end];
-                assert!(LaneRecord::parse(text).is_err() && MetaRecord::parse(text).is_err());
-                assert!(RegisterRecord::parse(text).is_err());
-            }
-        }
-    }
-
-    #[test]
-    fn a_uuid_has_its_version_and_variant_and_one_form() {
-        for bits in [0, u128::MAX, 0x0123_4567_89ab_cdef_0123_4567_89ab_cdef] {
-            let text = uuid(bits);
-            assert_eq!(text.as_bytes()[14], b'4');
-            assert!(b"89ab".contains(&text.as_bytes()[19]), "{text}");
-            let record = format!("imid-lease/1 register id={text}");
-            assert_eq!(RegisterRecord::parse(&record).unwrap().to_string(), record);
-            for wrong in
-                [text.to_uppercase().replace('4', "A"), text.replace('-', ""), format!("{text}0"), text[1..].to_owned()]
-            {
-                RegisterRecord::parse(&format!("imid-lease/1 register id={wrong}")).unwrap_err();
-            }
-        }
-    }
+/// The name, the layout or the number of bits of a space is outside its range.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum SpaceError {
+    /// A name that is not a [`Name`].
+    #[error(transparent)]
+    Name(#[from] RecordError),
+    /// Too many lane bits.
+    #[error("expected at most {max} lane bits, found {found}")]
+    Bits {
+        /// The most that the layout can have.
+        max: u32,
+        /// The number that was given.
+        found: u32,
+    },
 }

@@ -24,11 +24,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use imid_lease_protocol::admin as protocol;
 pub use imid_lease_protocol::admin::{AdminError, LANES_LAYOUT, LaneView, Recovery, View, register_id, view};
 
+use crate::lease::draw;
 use crate::options::millis;
-use crate::random::random_bits;
 use crate::record::MetaRecord;
-use crate::register::{Register, RegisterError};
-use crate::space::Space;
+use crate::register::Register;
 
 /// When [`free`] takes a lane from its holder.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,32 +83,18 @@ pub fn free<R: Register + ?Sized>(register: &mut R, space: &str, lane: u16, when
 /// was ahead, and a greater `above_ms` is needed. The clocks of the store and of this machine differ by more than `max_skew`
 /// ([`is_clock`](AdminError::is_clock)): one of them may be behind, so `above_ms` is needed too.
 pub fn recover<R: Register + ?Sized>(register: &mut R, space: &str, recovery: Recovery) -> Result<u64, AdminError> {
-    recover_here(register, space, recovery, unix_ms)
-}
-
-/// Does the same, with the clock of this machine.
-fn recover_here<R: Register + ?Sized>(
-    register: &mut R,
-    space: &str,
-    recovery: Recovery,
-    here_ms: impl Fn() -> u64,
-) -> Result<u64, AdminError> {
     let before = view(register, space)?;
     refuse_live_holders(register, space, &before)?;
-    let now_ms = later_ms(register, recovery, here_ms)?;
+    let now_ms = later_ms(register, recovery)?;
     protocol::recover_at(register, space, recovery, now_ms, &mut draw)
 }
 
 /// Compares the two clocks at one moment: to connect and to watch a space takes longer than a clock may be off by.
-fn later_ms<R: Register + ?Sized>(
-    register: &mut R,
-    recovery: Recovery,
-    here_ms: impl Fn() -> u64,
-) -> Result<u64, AdminError> {
-    let before_ms = here_ms();
+fn later_ms<R: Register + ?Sized>(register: &mut R, recovery: Recovery) -> Result<u64, AdminError> {
+    let before_ms = unix_ms();
     // The time in the middle of the call.
     let store_ms = register.now_ms()?;
-    recovery.later_ms(store_ms, u64::midpoint(before_ms, here_ms()))
+    recovery.later_ms(store_ms, u64::midpoint(before_ms, unix_ms()))
 }
 
 /// Watches a space, and refuses it if a holder renews its lane.
@@ -136,19 +121,7 @@ pub fn create<R: Register + ?Sized>(
     bits: u32,
     recovery: Recovery,
 ) -> Result<MetaRecord, AdminError> {
-    create_here(register, space, layout, bits, recovery, unix_ms)
-}
-
-/// Does the same, with the clock of this machine.
-fn create_here<R: Register + ?Sized>(
-    register: &mut R,
-    space: &str,
-    layout: &str,
-    bits: u32,
-    recovery: Recovery,
-    here_ms: impl Fn() -> u64,
-) -> Result<MetaRecord, AdminError> {
-    let now_ms = later_ms(register, recovery, here_ms)?;
+    let now_ms = later_ms(register, recovery)?;
     protocol::create_at(register, space, layout, bits, recovery, now_ms, &mut draw)
 }
 
@@ -167,11 +140,6 @@ pub fn create_first<R: Register + ?Sized>(
     bits: u32,
 ) -> Result<MetaRecord, AdminError> {
     protocol::create_first(register, space, layout, bits, &mut draw)
-}
-
-/// Creates a space in a register that has no record of it. Returns whether there was none.
-pub(crate) fn describe_missing<R: Register + ?Sized>(register: &mut R, space: &Space) -> Result<bool, RegisterError> {
-    protocol::create_missing(register, space, &mut draw)
 }
 
 /// Changes the number of lane bits, and so the number of lanes. A process that holds a lane loses it and stops minting. Start the
@@ -196,10 +164,11 @@ pub fn resize<R: Register + ?Sized>(
     protocol::resize(register, space, bits, &mut draw)
 }
 
-fn draw() -> Result<u128, RegisterError> {
-    random_bits().map_err(|_| RegisterError::new("the system has no random numbers"))
-}
-
+/// The time of this machine's clock.
 fn unix_ms() -> u64 {
+    #[cfg(test)]
+    if let Some(now_ms) = tests::here_ms() {
+        return now_ms;
+    }
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, millis)
 }

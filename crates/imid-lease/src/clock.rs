@@ -109,14 +109,14 @@ impl<C: Clock> BelievedClock<C> {
             && self.belief.known.lock().is_ok_and(|known| is_apart(&known))
     }
 
-    /// Sets the offset of the store's time, unless this process's clock is the one to trust.
-    pub(crate) fn set_store(&self, offset: i64) {
+    /// Sets the offset of the store's time, unless this process's clock is the one to trust. A process that mints keeps to the time it had.
+    pub(crate) fn set_store(&self, offset: i64, mints: bool) {
         if self.belief.trusted == Some(TrustedClock::Process) {
             return;
         }
         // A forked child never comes here, so the lock is free soon.
         if let Ok(mut known) = self.belief.known.lock() {
-            known.hear(offset, self.belief.max_skew_ms);
+            known.hear(offset, self.belief.max_skew_ms, mints);
             // ORDERING: as in `judge`. The next reading is judged.
             self.belief.believed.store(known.believed().unwrap_or(UNKNOWN), Ordering::Relaxed);
             self.belief.near_from_ms.store(u64::MAX, Ordering::Relaxed);
@@ -245,7 +245,7 @@ mod tests {
         for wrong in [T - 3_600_000, T + 3_600_000] {
             let manual = ManualClock::new(wrong);
             let clock = BelievedClock::new(&manual, 5_000, None);
-            clock.set_store(offset(T, monotonic_ms()));
+            clock.set_store(offset(T, monotonic_ms()), false);
             let _judging = clock.belief.known.lock().unwrap();
             assert!(!clock.accepts(wrong));
             for now in [clock.judged_ms(), clock.refresh()] {
@@ -259,7 +259,7 @@ mod tests {
     fn short_steps_do_not_lead_past_the_skew_from_the_stores_time() {
         let manual = ManualClock::new(T);
         let clock = BelievedClock::new(&manual, 3_600_000, None);
-        clock.set_store(offset(T, monotonic_ms()));
+        clock.set_store(offset(T, monotonic_ms()), false);
         for (step, is_time) in [(3_000_000, true), (4_000_000, false), (6_000_000, false), (2_000_000, true)] {
             manual.set(T + step);
             assert_eq!(clock.accepts(T + step), is_time, "{step}");
@@ -271,9 +271,9 @@ mod tests {
     fn a_jump_toward_a_store_whose_time_is_wrong_is_not_the_time() {
         let manual = ManualClock::new(T);
         let clock = BelievedClock::new(&manual, 5_000, None);
-        clock.set_store(offset(T, monotonic_ms()));
+        clock.set_store(offset(T, monotonic_ms()), false);
         assert_eq!(clock.judged_ms(), Ok(T));
-        clock.set_store(offset(T + 3_600_000, monotonic_ms()));
+        clock.set_store(offset(T + 3_600_000, monotonic_ms()), false);
         for _ in 0..2 {
             manual.set(T + 1_800_000);
             assert!(!clock.accepts(T + 1_800_000));
@@ -319,7 +319,7 @@ mod tests {
         SCRIPTED_MS.set(Some(1_000));
         let manual = ManualClock::new(T);
         let clock = BelievedClock::new(&manual, 5_000, None);
-        clock.set_store(offset(T, 1_000));
+        clock.set_store(offset(T, 1_000), false);
         manual.set(T + 1_000);
         assert_eq!(clock.judged_ms(), Ok(T + 1_000));
         for (wall, shown) in [(T + 6_000, None), (T + 6_001, Some((T + 6_001, T + 1_000)))] {

@@ -181,7 +181,8 @@ pub(crate) enum OpenKind {
     #[error("register went back while it was opened, at {0}")]
     Reverted(String),
     #[error(
-        "register has no space {0:?}: create it once with `imid lane create`, admin::create or LaneOptions::create_missing"
+        "register has no space {0:?}: if it was lost, recover it, otherwise create it once with `imid lane create` or \
+         admin::create"
     )]
     NoSpace(String),
     #[error("register has lanes and no record {0} that describes them: it was deleted or lost, see `imid lane create`")]
@@ -367,7 +368,7 @@ mod tests {
             (OpenKind::Reverted("lanes/meta".into()), "register went back while it was opened, at lanes/meta", false),
             (
                 OpenKind::NoSpace("lanes".into()),
-                "register has no space \"lanes\": create it once with `imid lane create`, admin::create or LaneOptions::create_missing",
+                "register has no space \"lanes\": if it was lost, recover it, otherwise create it once with `imid lane create` or admin::create",
                 false,
             ),
             (

@@ -1,7 +1,7 @@
 //! A lease as its process has it, and what the thread of the lease sees of that.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use imid_lease_protocol::engine::{Phase, Stopped};
@@ -33,8 +33,8 @@ struct Shared {
     /// Where the changes of the lease are announced. Leases that are waited for together share it.
     changes: Changes,
     /// The thread sleeps by these. Not by its own token (`Thread::unpark`): a client of a store can use that one up.
-    is_woken: Mutex<bool>,
-    woken: Condvar,
+    is_woken: AtomicBool,
+    wakes: Changes,
 }
 
 impl Handle {
@@ -46,8 +46,8 @@ impl Handle {
             is_closing: AtomicBool::new(false),
             has_ended: AtomicBool::new(false),
             changes: changes.clone(),
-            is_woken: Mutex::new(false),
-            woken: Condvar::new(),
+            is_woken: AtomicBool::new(false),
+            wakes: Changes::new(),
         });
         (Self { shared: Arc::clone(&shared), in_child }, Side(shared))
     }
@@ -114,8 +114,8 @@ impl Handle {
     /// Makes the thread check immediately whether its minter needs a higher ceiling.
     pub(crate) fn wake(&self) {
         if !self.is_forked() {
-            *lock(&self.shared.is_woken) = true;
-            self.shared.woken.notify_one();
+            self.shared.is_woken.store(true, Ordering::Release);
+            self.shared.wakes.announce();
         }
     }
 
@@ -153,8 +153,7 @@ impl Side {
 
     /// Sleeps until the handle [wakes](Handle::wake) the thread, or for this time.
     pub(crate) fn sleep(&self, time: Duration) {
-        let is_woken = self.0.woken.wait_timeout_while(lock(&self.0.is_woken), time, |is_woken| !*is_woken);
-        *is_woken.unwrap_or_else(PoisonError::into_inner).0 = false;
+        self.0.wakes.wait(time, || self.take_wake().then_some(()));
     }
 
     /// Publishes the state. A call that is refused wakes the thread, and must not be woken in turn if nothing is new.
@@ -168,9 +167,8 @@ impl Side {
     }
 
     /// Returns whether the handle has woken the thread since the last call or sleep.
-    #[cfg(test)]
     pub(crate) fn take_wake(&self) -> bool {
-        std::mem::take(&mut *lock(&self.0.is_woken))
+        self.0.is_woken.swap(false, Ordering::Acquire)
     }
 
     #[cfg(test)]
@@ -255,14 +253,14 @@ mod tests {
     #[test]
     fn a_forked_child_takes_no_lock() {
         let (handle, side) = sides();
-        let (state, woken) = (side.state(), lock(&side.0.is_woken));
+        let (state, wakes) = (side.state(), side.0.wakes.hold());
         assert!(crate::wait::is_so_in_child(|| {
             handle.wake();
             handle.end();
             let is_forked = handle.wait_until_open(LONG).is_err_and(|error| error.is_forked());
             is_forked && handle.stopped().is_some() && !handle.has_lane() && handle.ended() == Some(false)
         }));
-        drop((state, woken));
+        drop((state, wakes));
         assert!(!side.is_closing() && !side.take_wake(), "the child ends nothing");
     }
 }

@@ -6,19 +6,19 @@ mod tests;
 use std::time::Duration;
 
 use imid::clock::Clock;
+use imid_lease_protocol::admin::create_missing;
+use imid_lease_protocol::record::RegisterRecord;
 
-use crate::admin::describe_missing;
 use crate::clock::{BelievedClock, monotonic_ms};
 use crate::engine::{
-    Action, Config, Engine, Grant, Listing, Moment, Outcome, Phase, Reply, Silence, Stopped, clock_judgement,
+    Action, Config, Engine, Grant, MIN_GAP_MS, Moment, Outcome, Phase, Reply, Silence, Stopped, clock_judgement,
 };
 use crate::handle::{Handle, Side};
-use crate::register::{Register, RegisterError, call_for};
+use crate::options::THREAD;
+use crate::register::{Register, RegisterError};
 use crate::status::{Start, State};
 use crate::telemetry;
 use crate::wait::{Changes, catch};
-use imid_lease_protocol::backoff::{Backoff, FIRST_WAIT_MS};
-use imid_lease_protocol::record::RegisterRecord;
 
 /// How often the store is asked for its time.
 const STORE_TIME_MS: u64 = 10_000;
@@ -29,8 +29,8 @@ const DOUBT_MS: u64 = 1_000;
 /// How often the ID of the register is read until it is known.
 const IDENTIFY_MS: u64 = 60_000;
 
-/// The longest wait before the space is created again.
-const LONGEST_WAIT_MS: u64 = 1_000;
+/// The wait before a space is created again.
+const CREATE_AGAIN_MS: u64 = 1_000;
 
 /// Mints under the grants of a lease. All calls come from the thread of the lease, and none of them may wait for a call of the lease.
 pub trait Minter: Send {
@@ -59,7 +59,6 @@ pub(crate) struct Lease<R, C> {
     told: telemetry::Told,
     /// The space is created first, if there is none.
     creates_missing: bool,
-    creation: Backoff,
     is_answered: bool,
     /// When to ask the store for its time; `None` if it has none.
     ask_time_at_ms: Option<u64>,
@@ -91,8 +90,10 @@ where
         changes: &Changes,
     ) -> std::io::Result<Handle> {
         let (handle, lease) = Self::new(register, clock, config, creates_missing, minter, changes);
-        // Nobody joins it: to drop the handle of a thread in a forked child would be wrong.
-        std::thread::Builder::new().name("imid-lease".into()).spawn(move || lease.run())?;
+        // The name tells whose lease it is, also to a register of a server, which passes it on. Nobody joins the thread: to drop its handle
+        // in a forked child would be wrong.
+        let name = format!("{THREAD}{}", lease.state.holder);
+        std::thread::Builder::new().name(name).spawn(move || lease.run())?;
         Ok(handle)
     }
 
@@ -113,7 +114,6 @@ where
             clock,
             state,
             creates_missing: creates_missing || register.creates_missing_spaces(),
-            creation: Backoff::default(),
             is_answered: false,
             ask_time_at_ms: Some(0),
             knows_store_time: false,
@@ -129,7 +129,6 @@ where
     /// What the thread does, until the lease has ended.
     fn run(mut self) {
         let ran = catch(|| {
-            call_for(&self.state.holder);
             // The first call can take long, and a process without a lane must be visible.
             self.show();
             while let Some(until_ms) = self.work() {
@@ -158,10 +157,10 @@ where
                 }
             }
             let at = self.moment();
-            let Ok(random) = crate::random::random_bits() else {
+            let Ok(random) = draw() else {
                 // Without random numbers nothing can be written. The generator stops at its ceiling.
                 self.state.last_error = Some("the system has no random numbers".into());
-                return (!is_closing).then_some(at.mono_ms + FIRST_WAIT_MS);
+                return (!is_closing).then_some(at.mono_ms + MIN_GAP_MS);
             };
             let grant = self.engine.grant().filter(|_| self.engine.phase() == Phase::Holding);
             self.told.left(grant.zip(at.now_ms).map(|(grant, now)| grant.ceiling_ms.saturating_sub(now)));
@@ -169,7 +168,7 @@ where
             let reply = match self.engine.poll(at, random) {
                 Action::List => {
                     let prefix = self.state.space.prefix();
-                    Reply::Listed(self.call("list", &prefix, |register| register.list(&prefix)).map(Listing::new))
+                    Reply::Listed(self.call("list", &prefix, |register| register.list(&prefix)))
                 }
                 Action::Read { key } => Reply::Read(self.call("read", &key, |register| register.read(&key))),
                 Action::Write { attempt, key, seen, value } => {
@@ -222,12 +221,12 @@ where
     fn prepare(&mut self) -> Option<u64> {
         if self.creates_missing {
             let space = self.state.space.clone();
-            let created = self.call("list", &space.prefix(), |register| describe_missing(register, &space));
+            let created = self.call("list", &space.prefix(), |register| create_missing(register, &space, &mut draw));
             self.creates_missing = created.is_err();
-            self.creation.note(created.is_ok());
             if created.is_err() {
+                self.state.next_ms = monotonic_ms() + CREATE_AGAIN_MS;
                 self.publish();
-                return Some(monotonic_ms() + self.creation.wait_ms(LONGEST_WAIT_MS));
+                return Some(self.state.next_ms);
             }
         }
         // Not before the first answer: a store that is away, or overloaded, is tried once at a time.
@@ -259,11 +258,11 @@ where
         }
         self.ask_time_at_ms = Some(before_ms + STORE_TIME_MS);
         // Not noted: a store whose time cannot be read grants lanes all the same.
-        match call(&mut self.register, "time", "", Register::now_ms) {
+        match self.ask("time", "", Register::now_ms) {
             Ok(Some(store_ms)) => {
                 let offset = clock_judgement::offset(store_ms, before_ms.midpoint(monotonic_ms()));
                 self.state.store_ahead_ms = self.clock.store_ahead_ms(offset);
-                self.clock.set_store(offset);
+                self.clock.set_store(offset, self.engine.grant().is_some());
                 self.knows_store_time = true;
             }
             Ok(None) => self.ask_time_at_ms = None,
@@ -277,7 +276,7 @@ where
         }
     }
 
-    /// Makes a call, and remembers its error.
+    /// Makes a call for the engine, and remembers its error.
     fn call<T>(
         &mut self,
         name: &'static str,
@@ -287,12 +286,25 @@ where
         if self.gives_up {
             return Err(Silence);
         }
-        let result = call(&mut self.register, name, key, make);
-        self.gives_up = result.is_err() && self.side.is_closing();
+        let result = self.ask(name, key, make);
         self.is_answered |= result.is_ok();
         self.state.is_refused = result.as_ref().is_err_and(RegisterError::is_permanent);
         self.state.last_error = result.as_ref().err().map(|error| format!("{error:#}"));
         result.map_err(|_| Silence)
+    }
+
+    /// Makes a call. A register can be the application's, and a recorder sees the call: one that panics has no answer, and the lease goes on.
+    fn ask<T>(
+        &mut self,
+        name: &'static str,
+        key: &str,
+        make: impl FnOnce(&mut R) -> Result<T, RegisterError>,
+    ) -> Result<T, RegisterError> {
+        let panicked = |_| Err(RegisterError::new("the call has panicked"));
+        let make = |register: &mut R| catch(|| make(register)).unwrap_or_else(panicked);
+        let result = catch(|| telemetry::call(&mut self.register, name, key, make)).unwrap_or_else(panicked);
+        self.gives_up |= result.is_err() && self.side.is_closing();
+        result
     }
 
     fn moment(&self) -> Moment {
@@ -310,7 +322,7 @@ where
             return;
         }
         self.identify_at_ms = mono_ms + IDENTIFY_MS;
-        let text = call(&mut self.register, "read", KEY, |register| register.read(KEY)).ok().flatten();
+        let text = self.ask("read", KEY, |register| register.read(KEY)).ok().flatten();
         let record = text.and_then(|text| RegisterRecord::parse(&text).ok());
         self.state.register_id = record.map(|record| record.register_id);
     }
@@ -351,14 +363,9 @@ where
     }
 }
 
-/// Makes a call. A register can be the application's, and a recorder sees the call: one that panics has no answer, and the lease goes on.
-fn call<R: Register, T>(
-    register: &mut R,
-    name: &'static str,
-    key: &str,
-    make: impl FnOnce(&mut R) -> Result<T, RegisterError>,
-) -> Result<T, RegisterError> {
-    let panicked = |_| Err(RegisterError::new("the call has panicked"));
-    let seen = || telemetry::call(register, name, key, |register| catch(|| make(register)).unwrap_or_else(panicked));
-    catch(seen).unwrap_or_else(panicked)
+/// Returns 128 random bits from the system. Never from a generator in this process: a cloned machine or process would draw the same.
+pub(crate) fn draw() -> Result<u128, RegisterError> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|_| RegisterError::new("the system has no random numbers"))?;
+    Ok(u128::from_ne_bytes(bytes))
 }

@@ -155,8 +155,6 @@ mod clock;
 
 mod error;
 
-mod random;
-
 mod status;
 
 mod options;
@@ -170,8 +168,8 @@ pub mod minter;
 mod leased;
 
 pub use error::{LeaseError, OpenError};
+use imid_lease_protocol::engine;
 pub use imid_lease_protocol::engine::Phase;
-use imid_lease_protocol::{engine, space};
 pub use leased::LeasedGenerator;
 pub use options::{LaneOptions, OptionsError, TrustedClock};
 pub use register::{Promise, Register, RegisterError};

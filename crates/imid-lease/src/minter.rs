@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use imid::clock::Clock;
 pub use imid_lease_protocol::engine::Grant;
+use imid_lease_protocol::record::Space;
 
 pub use crate::clock::BelievedClock;
 use crate::clock::until;
@@ -17,7 +18,6 @@ pub use crate::lease::Minter;
 use crate::options::{LaneOptions, OptionsKind};
 use crate::record::Name;
 use crate::register::{Register, RegisterError};
-use crate::space::Space;
 use crate::status::Status;
 use crate::wait::Changes;
 

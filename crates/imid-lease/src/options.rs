@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use imid::clock::SystemClock;
 use imid_lease_protocol::admin::{LANES_LAYOUT, LONGEST_HORIZON};
+use imid_lease_protocol::record::{Space, SpaceError};
 use thiserror::Error;
 
 use crate::engine::Config;
 use crate::record::{Name, RecordError};
-use crate::space::{Space, SpaceError};
 
 /// Settings of a [`LeasedGenerator`](crate::LeasedGenerator). Every process that uses one register has the same space.
 ///
@@ -185,8 +185,8 @@ impl Settings {
         let name = if let Some(name) = &self.holder {
             name.clone()
         } else {
-            let random = crate::random::random_bits().map_err(|_| OptionsKind::Random)?;
-            format!("{}-{:016x}", std::process::id(), random as u64)
+            let random = getrandom::u64().map_err(|_| OptionsKind::Random)?;
+            format!("{}-{random:016x}", std::process::id())
         };
         Ok((space, Name::parse(&name).map_err(OptionsKind::Name)?))
     }
@@ -202,6 +202,9 @@ impl Settings {
         }
     }
 }
+
+/// What the name of a lease's thread begins with. The holder's follows.
+pub(crate) const THREAD: &str = "imid-lease/";
 
 /// Whole milliseconds of a duration.
 pub(crate) fn millis(duration: Duration) -> u64 {

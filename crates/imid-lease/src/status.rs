@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use imid_lease_protocol::record::Space;
+
 use crate::clock::{monotonic_ms, until};
 use crate::engine::{Config, Engine, FarAhead, Phase, Stopped, View};
 use crate::error::{LeaseKind, OpenError, OpenKind};
 use crate::record::Name;
 use crate::register::Promise;
-use crate::space::Space;
 
 /// The state of a lease at one time.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -82,6 +82,12 @@ impl Changes {
         self.waiting().version
     }
 
+    /// Keeps the lock while this is held.
+    #[cfg(test)]
+    pub(crate) fn hold(&self) -> impl Sized {
+        self.waiting()
+    }
+
     /// Looks at each change until something is found, for at most this time. In a forked child, the first look must find something.
     pub(crate) fn wait<T>(&self, timeout: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
         // Not yet locked: most calls find what they want.

@@ -60,9 +60,10 @@ impl Known {
     }
 
     /// Takes the offset of the store's time into account. A reading that was believed before the store's time was known
-    /// is judged now: a process whose clock is wrong from the start has nothing else to compare it with.
-    pub fn hear(&mut self, store: i64, max_skew_ms: u64) {
-        if self.store.is_none() && self.good.is_some_and(|good| good.abs_diff(store) > max_skew_ms) {
+    /// is judged now: a process whose clock is wrong from the start has nothing else to compare it with. One that `mints` by it already
+    /// goes on from it.
+    pub fn hear(&mut self, store: i64, max_skew_ms: u64, mints: bool) {
+        if self.store.is_none() && !mints && self.good.is_some_and(|good| good.abs_diff(store) > max_skew_ms) {
             self.good = None;
             self.jump = None;
         }
@@ -163,17 +164,23 @@ mod tests {
         for wrong in [T - HOUR, T + HOUR] {
             let mut known = Known::default();
             assert_eq!(read(&mut known, wrong, 0), wrong, "nothing to compare it with");
-            known.hear(offset(T, 0), SKEW);
+            known.hear(offset(T, 0), SKEW, false);
             assert_eq!(read(&mut known, wrong + 10, 10), T + 10, "the store's time");
             assert_eq!(read(&mut known, T + 1_020, 20), T + 1_020, "the clock was corrected");
             // From now on it has a good reading, so the store's clock may jump.
-            known.hear(offset(T + 2 * HOUR, 0), SKEW);
+            known.hear(offset(T + 2 * HOUR, 0), SKEW, false);
             assert_eq!(read(&mut known, T + 1_030, 30), T + 1_030);
         }
         let mut known = Known::default();
         read(&mut known, T, 0);
-        known.hear(offset(T + SKEW, 0), SKEW);
+        known.hear(offset(T + SKEW, 0), SKEW, false);
         assert_eq!(known.good, Some(offset(T, 0)), "by the limit");
+        for wrong in [T - HOUR, T + HOUR] {
+            let mut known = Known::default();
+            read(&mut known, wrong, 0);
+            known.hear(offset(T, 0), SKEW, true);
+            assert_eq!(read(&mut known, wrong + 10, 10), wrong + 10, "it mints already");
+        }
     }
 
     #[test]

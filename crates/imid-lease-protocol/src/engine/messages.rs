@@ -1,8 +1,6 @@
 //! What an engine and the loop that drives it tell each other.
 
-use super::listing::Listing;
-use crate::record::Name;
-use crate::space::Space;
+use crate::record::{Name, Space};
 
 /// The settings of an engine.
 #[derive(Clone, Debug)]
@@ -92,8 +90,8 @@ pub enum Action {
 /// What happened.
 #[derive(Clone, Debug)]
 pub enum Reply {
-    /// All records whose keys begin with the prefix of the space; `Err` if the register did not answer.
-    Listed(Result<Listing, Silence>),
+    /// All records whose keys begin with the prefix of the space, each with its key; `Err` if the register did not answer.
+    Listed(Result<Vec<(String, String)>, Silence>),
     /// The record; `Err` if the register did not answer.
     Read(Result<Option<String>, Silence>),
     /// The outcome of an attempt to write.

@@ -10,64 +10,24 @@
 //! with [`reply`](Engine::reply).
 
 pub mod clock_judgement;
-mod listing;
+pub(crate) mod hold;
 mod messages;
-pub(crate) mod renew;
-mod reply;
 mod seek;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use crate::backoff::{Backoff, jittered};
 use crate::record::{LaneRecord, MetaRecord, Token};
-use listing::Found;
-pub use listing::Listing;
+use hold::{Backoff, Present};
 pub use messages::{Action, Config, FarAhead, Grant, Moment, Outcome, Phase, Reply, Silence, Stopped, View};
+use seek::Search;
 
 /// The least time between two attempts to write.
 pub const MIN_GAP_MS: u64 = 100;
 
 /// How often to look for a lane while there is none.
 pub const POLL_MS: u64 = 75;
-
-/// The least and the longest wait after a call that has failed.
-const SHORTEST_GAP_MS: u64 = 10;
-const LONGEST_GAP_MS: u64 = 10_000;
-
-/// The longest one of a holder that has nothing left to mint.
-const LONGEST_REFUSAL_MS: u64 = 1_000;
-
-/// One record as it was read.
-#[derive(Clone, Debug)]
-struct Seen {
-    found: Option<Arc<Found>>,
-    /// When this text was first read.
-    since_ms: u64,
-    /// Another process has written it since.
-    is_stale: bool,
-}
-
-/// The lane that was granted last.
-#[derive(Clone, Debug)]
-struct Present {
-    lane: u16,
-    floor_ms: u64,
-    /// The greatest ceiling that was acknowledged.
-    ceiling_ms: u64,
-    /// The record as it was last read, or written with an acknowledgement.
-    record: LaneRecord,
-    /// When `record` was first known.
-    since_ms: u64,
-    /// The latest attempts since the last acknowledged one, with their records. The acknowledged one is included.
-    attempts: Vec<(u64, LaneRecord)>,
-    /// How many milliseconds were left below the ceiling at the last acknowledgement.
-    room_ms: u64,
-    /// Whether another process has taken it, or it was given back.
-    is_lost: bool,
-}
 
 /// What follows a seal.
 #[derive(Clone, Debug)]
@@ -170,29 +130,6 @@ pub struct Engine {
     step: Step,
 }
 
-/// What a search for a lane knows. It begins anew when a lane was taken.
-#[derive(Clone, Debug, Default)]
-struct Search {
-    /// Of each lane, in the order of their numbers. Empty before the first list.
-    seen: Vec<Seen>,
-    /// The longest horizon of this process and of the records that were listed.
-    longest_horizon_ms: u64,
-    /// When the lanes were listed, and when to list them again.
-    listed_at_ms: u64,
-    look_at_ms: u64,
-    /// A call has had no answer since then, so the time since is not watched: holders may not reach the store either.
-    is_blind: bool,
-    /// How much later than its time-out a lane is taken.
-    pause_ms: u64,
-    /// How many lists have brought no lane, and of how many all lanes that were tried went to others.
-    waits: u32,
-    races: u32,
-    /// How many lanes of the last list were tried without success.
-    tries: u32,
-    /// How far the lanes are ahead of the clock, if none was taken because of that.
-    far_ahead: Option<FarAhead>,
-}
-
 impl Engine {
     /// Returns the engine of a lease that looks for a lane.
     pub fn new(config: Config) -> Self {
@@ -278,6 +215,116 @@ impl Engine {
         }
     }
 
+    /// Takes a reply into account. The reply may come after the engine has given up waiting for it
+    /// ([`Outcome::Unknown`]).
+    pub fn reply(&mut self, at: Moment, reply: Reply) {
+        self.used_until_ms = self.used_until_ms.max(at.used_until_ms);
+        match reply {
+            Reply::Listed(listed) => {
+                if !matches!(self.step, Step::Looking) {
+                    return;
+                }
+                self.backoff.note(listed.is_ok());
+                self.search.is_blind |= listed.is_err();
+                match listed {
+                    Ok(records) => {
+                        self.look(at, records);
+                        self.search.listed_at_ms = at.mono_ms;
+                    }
+                    Err(_) => self.step = Step::Look { at_ms: at.mono_ms + self.gap_ms(at, self.backoff) },
+                }
+            }
+            Reply::Read(read) => {
+                self.backoff.note(read.is_ok());
+                let again_ms = at.mono_ms + self.gap_ms(at, self.backoff);
+                match (&self.step, read) {
+                    (Step::Checking, Ok(text)) => self.check(at, text.as_deref()),
+                    (Step::Checking, Err(_)) => self.step = Step::Check { at_ms: again_ms },
+                    (Step::Confirming(taken), Ok(text)) => self.confirm(taken.clone(), text.as_deref()),
+                    (Step::Confirming(taken), Err(_)) => {
+                        self.step = Step::Confirm { at_ms: again_ms, taken: taken.clone() };
+                    }
+                    (Step::CheckingRelease { tries }, Ok(text)) => self.check_release(*tries + 1, text.as_deref()),
+                    (Step::CheckingRelease { .. }, Err(_)) => self.step = Step::Stopped(Stopped::Closed),
+                    _ => {}
+                }
+            }
+            Reply::Written { attempt, outcome } => self.written(at, attempt, outcome),
+            Reply::Sealed { end_ms } => self.sealed(at, end_ms),
+        }
+    }
+
+    fn written(&mut self, at: Moment, attempt: u64, outcome: Outcome) {
+        let is_awaited = match &self.step {
+            Step::GivingBack { attempt: awaited } | Step::Taking { attempt: awaited, .. } => *awaited == attempt,
+            Step::Renewing | Step::Releasing { .. } => {
+                self.present.as_ref().and_then(Present::last_attempt) == Some(attempt)
+            }
+            _ => false,
+        };
+        if !is_awaited {
+            if outcome == Outcome::Acknowledged {
+                self.acknowledged_late(attempt);
+            }
+            return;
+        }
+        self.backoff.note(outcome != Outcome::Unknown);
+        self.write_backoff.note(outcome != Outcome::Unknown);
+        let again_ms = at.mono_ms + self.gap_ms(at, self.write_backoff);
+        match std::mem::replace(&mut self.step, Step::Keep) {
+            // If it was not given back, others wait for its horizon.
+            Step::GivingBack { .. } => {
+                let is_unknown = outcome == Outcome::Unknown;
+                self.may_hold = is_unknown;
+                self.step = Step::Look { at_ms: if is_unknown { again_ms } else { at.mono_ms } };
+            }
+            Step::Taking { lane, floor_ms, record, .. } => {
+                if outcome == Outcome::Acknowledged {
+                    self.taken(at, lane, floor_ms, *record, attempt);
+                } else if outcome == Outcome::Conflict {
+                    self.lost_race(at, lane);
+                } else {
+                    self.may_hold = true;
+                    self.search.is_blind = true;
+                    self.step = Step::Look { at_ms: again_ms };
+                }
+            }
+            Step::Renewing => match outcome {
+                Outcome::Acknowledged => self.acknowledge(at, attempt),
+                Outcome::Conflict => self.step = Step::Check { at_ms: at.mono_ms },
+                Outcome::Unknown => self.step = Step::Check { at_ms: again_ms },
+            },
+            Step::Releasing { tries } => {
+                if outcome == Outcome::Conflict {
+                    self.step = Step::CheckRelease { tries };
+                } else {
+                    if let (Outcome::Acknowledged, Some(present)) = (outcome, &mut self.present) {
+                        (present.is_lost, self.may_hold) = (true, false);
+                    }
+                    self.step = Step::Stopped(Stopped::Closed);
+                }
+            }
+            other => self.step = other,
+        }
+    }
+
+    fn sealed(&mut self, at: Moment, end_ms: u64) {
+        self.used_until_ms = self.used_until_ms.max(end_ms);
+        let Step::Sealing(then) = std::mem::replace(&mut self.step, Step::Keep) else { return };
+        match then {
+            AfterSeal::Start(mut taken) => {
+                taken.floor_ms = taken.floor_ms.max(self.used_until_ms);
+                let start_ms = taken.floor_ms.max(at.now_ms.unwrap_or(0));
+                taken.room_ms = taken.ceiling_ms.saturating_sub(start_ms);
+                self.present = Some(*taken);
+                self.has_tried_own = true;
+                self.step = Step::Start;
+            }
+            AfterSeal::Release => self.step = Step::Release { tries: 0 },
+            AfterSeal::Stop(why) => self.step = Step::Stopped(why),
+        }
+    }
+
     /// Begins to give the lane back, if the engine was closed and no reply is outstanding.
     fn begin_to_close(&mut self) {
         let is_busy = self.is_waiting() || matches!(self.step, Step::Sealing(_) | Step::GiveBack(_));
@@ -292,34 +339,8 @@ impl Engine {
         self.step = Step::Seal(if holds { AfterSeal::Release } else { AfterSeal::Stop(Stopped::Closed) });
     }
 
-    fn read_present(&mut self, step: Step) -> Action {
-        self.step = step;
-        Action::Read { key: self.present_key() }
-    }
-
-    fn present_key(&self) -> String {
-        self.lane_key(self.present.as_ref().map_or(0, |present| present.lane))
-    }
-
     fn lane_key(&self, lane: u16) -> String {
         self.config.space.lane_key(self.meta.as_ref().map_or(0, |meta| meta.era), lane)
-    }
-
-    /// Returns the wait after a call that has failed. The store may be overloaded by all who wait, so those who have no room
-    /// to mint leave it to those who have, and who has waited long for an answer in vain is away for about as long.
-    fn gap_ms(&self, at: Moment, backoff: Backoff) -> u64 {
-        let reached_ms = self.used_until_ms.max(at.now_ms.unwrap_or(0));
-        let has_room = self.present.as_ref().is_some_and(|present| present.ceiling_ms > reached_ms);
-        let horizon_ms = self.config.horizon_ms;
-        let is_holder = self.present.as_ref().is_some_and(|present| !present.is_lost);
-        let longest_ms = match (has_room, is_holder) {
-            (true, _) => horizon_ms / 8,
-            // Its callers are refused until the store answers.
-            (false, true) => horizon_ms.min(LONGEST_REFUSAL_MS),
-            (false, false) => horizon_ms.min(LONGEST_GAP_MS),
-        };
-        let took_ms = at.mono_ms.saturating_sub(self.polled_at_ms).min(longest_ms);
-        jittered(self.random, backoff.wait_ms(longest_ms).max(took_ms)).max(SHORTEST_GAP_MS)
     }
 
     fn stop(&mut self, why: Stopped) {
@@ -416,12 +437,5 @@ impl Engine {
     /// Returns how many leases were lost, and how many writes acknowledged.
     pub fn counts(&self) -> (u64, u64) {
         (self.lost, self.acknowledgements)
-    }
-}
-
-impl Present {
-    fn grant(&self) -> Grant {
-        let Self { lane, floor_ms, ceiling_ms, .. } = *self;
-        Grant { lane, floor_ms, ceiling_ms }
     }
 }

@@ -1,13 +1,8 @@
 //! Looking for a lane, and taking it.
 
-use std::sync::Arc;
-
-use super::listing::{Found, Listing};
-use super::renew::END_OF_TIME_MS;
-use super::{Action, Engine, FarAhead, Moment, POLL_MS, Present, Seen, Step, Stopped};
-use crate::backoff::jittered;
-use crate::record::{LaneRecord, LaneState, MetaRecord, Token};
-use crate::space::Space;
+use super::hold::{END_OF_TIME_MS, Present, jittered};
+use super::{Action, AfterSeal, Engine, FarAhead, Moment, POLL_MS, Step, Stopped};
+use crate::record::{LaneRecord, LaneState, MetaRecord, Space, Token};
 
 /// How many attempts to take a lane are remembered.
 const MOST_CLAIMS: usize = 16;
@@ -31,6 +26,47 @@ fn first_wait_ms(space: &Space) -> u64 {
     (FIRST_WAIT_MS * u64::from(space.lane_count())).max(POLL_MS)
 }
 
+/// What a search for a lane knows. It begins anew when a lane was taken.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Search {
+    /// Of each lane, in the order of their numbers. Empty before the first list.
+    seen: Vec<Seen>,
+    /// The longest horizon of this process and of the records that were listed.
+    longest_horizon_ms: u64,
+    /// When the lanes were listed, and when to list them again.
+    pub(super) listed_at_ms: u64,
+    look_at_ms: u64,
+    /// A call has had no answer since then, so the time since is not watched: holders may not reach the store either.
+    pub(super) is_blind: bool,
+    /// How much later than its time-out a lane is taken.
+    pause_ms: u64,
+    /// How many lists have brought no lane, and of how many all lanes that were tried went to others.
+    waits: u32,
+    races: u32,
+    /// How many lanes of the last list were tried without success.
+    tries: u32,
+    /// How far the lanes are ahead of the clock, if none was taken because of that.
+    pub(super) far_ahead: Option<FarAhead>,
+}
+
+/// A record as a list has it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Found {
+    text: String,
+    /// `None` if it is no lane, or one of another format.
+    lane: Option<LaneRecord>,
+}
+
+/// The record of a lane as it was read.
+#[derive(Clone, Debug)]
+struct Seen {
+    found: Option<Found>,
+    /// When this text was first read.
+    since_ms: u64,
+    /// Another process has written it since.
+    is_stale: bool,
+}
+
 /// A lane that could be taken.
 struct Candidate {
     lane: u16,
@@ -42,15 +78,15 @@ struct Candidate {
 
 impl Engine {
     /// Takes all records into account, and takes a lane if there is one.
-    pub(super) fn look(&mut self, at: Moment, records: &Listing) {
+    pub(super) fn look(&mut self, at: Moment, records: Vec<(String, String)>) {
         let space = &self.config.space;
         let meta_key = space.meta_key();
-        let Some(text) = records.text(&meta_key) else {
+        let Some((_, text)) = records.iter().find(|(key, _)| *key == meta_key) else {
             if self.proven.is_some() {
                 return self.stop(Stopped::Reverted { key: meta_key });
             }
             // Their holders may be alive, and a new space would grant what they have.
-            if records.iter().any(|(_, found)| found.lane.is_some()) {
+            if records.iter().any(|(_, text)| LaneRecord::parse(text).is_ok()) {
                 return self.stop(Stopped::Undescribed { key: meta_key });
             }
             return self.stop(Stopped::NoSpace);
@@ -75,11 +111,13 @@ impl Engine {
         }
         let era = meta.era;
         self.meta = Some(meta);
-        let horizons = records.lanes().map(|(_, record)| record.horizon_ms);
-        self.search.longest_horizon_ms = horizons.fold(self.config.horizon_ms, u64::max);
-        let mut found: Vec<Option<&Arc<Found>>> = vec![None; self.config.space.lane_count() as usize];
-        for (key, record) in records.iter() {
-            if let Some(lane) = self.config.space.lane_of(key, era) {
+        self.search.longest_horizon_ms = self.config.horizon_ms;
+        let mut found = vec![None; self.config.space.lane_count() as usize];
+        for (key, text) in records {
+            let record = Found { lane: LaneRecord::parse(&text).ok(), text };
+            let horizon_ms = record.lane.as_ref().map_or(0, |lane| lane.horizon_ms);
+            self.search.longest_horizon_ms = self.search.longest_horizon_ms.max(horizon_ms);
+            if let Some(lane) = self.config.space.lane_of(&key, era) {
                 found[usize::from(lane)] = Some(record);
             }
         }
@@ -130,14 +168,43 @@ impl Engine {
         self.step = Step::Look { at_ms: at.mono_ms + jittered(self.random, wait_ms) };
     }
 
+    /// A lane was taken.
+    pub(super) fn taken(&mut self, at: Moment, lane: u16, floor_ms: u64, record: LaneRecord, attempt: u64) {
+        let taken = Present {
+            lane,
+            floor_ms,
+            ceiling_ms: record.ceiling_ms,
+            since_ms: at.mono_ms,
+            attempts: vec![(attempt, record.clone())],
+            room_ms: 0,
+            is_lost: false,
+            record,
+        };
+        // Until the lane is granted.
+        self.may_hold = true;
+        self.acknowledged_at_ms = Some(at.mono_ms);
+        self.acknowledgements += 1;
+        let was_held = self.search.seen.get(usize::from(lane)).is_some_and(|seen| seen.held().is_some());
+        self.held_lanes = self.held_lanes.map(|held| held + u32::from(!was_held));
+        // All lanes are listed again before the next one is taken, and take much memory.
+        self.search = Search::default();
+        self.step = Step::Confirm { at_ms: at.mono_ms, taken: Box::new(taken) };
+    }
+
     /// Takes the description into account that was read after a lane was taken. What an operator has changed since the list is in it alone:
     /// the first write of a lane finds no record, and a list is not of one moment.
     pub(super) fn confirm(&mut self, taken: Box<Present>, text: Option<&str>) {
-        if text.map(MetaRecord::parse).and_then(Result::ok) == self.meta {
-            self.granted(taken);
-        } else {
+        if text.map(MetaRecord::parse).and_then(Result::ok) != self.meta {
             self.step = Step::GiveBack(taken);
+            return;
         }
+        if self.proven.as_ref().map(|proven| proven.era) != self.meta.as_ref().map(|meta| meta.era) {
+            self.acknowledged.clear();
+        }
+        self.proven.clone_from(&self.meta);
+        self.acknowledged.insert(taken.lane, taken.record.clone());
+        self.may_hold = false;
+        self.step = Step::Seal(AfterSeal::Start(taken));
     }
 
     /// Tries to give a lane back that was taken and not used.
@@ -157,16 +224,16 @@ impl Engine {
     }
 
     /// Notes one record as it was read. This much of the time since the list before it was not watched.
-    fn see(&mut self, mono_ms: u64, blind_ms: u64, lane: u16, found: Option<&Arc<Found>>) -> Result<(), Stopped> {
-        let is_foreign = found.is_some_and(|found| found.lane.is_none());
-        if !is_foreign && self.reverted(lane, found.and_then(|found| found.lane.as_ref())) {
+    fn see(&mut self, mono_ms: u64, blind_ms: u64, lane: u16, found: Option<Found>) -> Result<(), Stopped> {
+        let is_foreign = found.as_ref().is_some_and(|found| found.lane.is_none());
+        if !is_foreign && self.reverted(lane, found.as_ref().and_then(|found| found.lane.as_ref())) {
             return Err(Stopped::Reverted { key: self.lane_key(lane) });
         }
         let since_ms = match self.search.seen.get(usize::from(lane)) {
-            Some(seen) if !seen.is_stale && seen.found.as_ref() == found => (seen.since_ms + blind_ms).min(mono_ms),
+            Some(seen) if !seen.is_stale && seen.found == found => (seen.since_ms + blind_ms).min(mono_ms),
             _ => mono_ms,
         };
-        let seen = Seen { found: found.cloned(), since_ms, is_stale: false };
+        let seen = Seen { found, since_ms, is_stale: false };
         match self.search.seen.get_mut(usize::from(lane)) {
             Some(before) => *before = seen,
             // All lanes are seen in their order.
@@ -355,7 +422,7 @@ impl Seen {
     }
 
     pub(super) fn held(&self) -> Option<&LaneRecord> {
-        self.found.as_ref()?.held()
+        self.record().filter(|lane| lane.state == LaneState::Held)
     }
 
     fn unchanged_ms(&self, at: Moment) -> u64 {

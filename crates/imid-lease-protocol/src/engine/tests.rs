@@ -1,8 +1,7 @@
 //! The times of an engine, to the millisecond: when it writes and lists, and how far it raises a ceiling.
 
 use super::*;
-use crate::record::{LaneState, Name};
-use crate::space::Space;
+use crate::record::{LaneState, Name, Space};
 
 const T: u64 = 1_795_204_812_345;
 const META: &str = "imid-lease/1 meta version=1 token=5b1f6c0e9d2a4477 layout=imid-80 bits=BITS era=1 floor=0 \
@@ -28,7 +27,7 @@ fn list_of(meta: &str, era: u32, lanes: &[String]) -> Reply {
     let record = |(lane, fields)| (format!("lanes/{era}/{lane:05}"), format!("imid-lease/1 lane {fields}"));
     let mut records: Vec<_> = lanes.iter().enumerate().map(record).collect();
     records.push(("lanes/meta".into(), meta.into()));
-    Reply::Listed(Ok(Listing::new(records)))
+    Reply::Listed(Ok(records))
 }
 
 /// Loses the race for the lane that the engine tries, and returns the key of its record.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Promise, Register, RegisterError, check_key, check_prefix, check_value};
+use super::{Promise, Register, RegisterError, check_key, check_prefix, check_write};
 
 /// A register in the memory of one process, for tests. Clones share their records.
 ///
@@ -60,9 +60,7 @@ impl Register for MemoryRegister {
     }
 
     fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
-        check_key(key)?;
-        check_value(value)?;
-        seen.map_or(Ok(()), check_value)?;
+        check_write(false, key, seen, value)?;
         let mut state = self.answering()?;
         let is_expected = state.records.get(key).map(String::as_str) == seen;
         if is_expected {

@@ -168,6 +168,19 @@ pub fn check_value(value: &str) -> Result<(), RegisterError> {
     }
 }
 
+/// Refuses a write that is outside the contract of [`Register`], and each one if the register was opened to read only.
+///
+/// # Errors
+/// As for [`check_key`] and [`check_value`].
+pub fn check_write(is_read_only: bool, key: &str, seen: Option<&str>, value: &str) -> Result<(), RegisterError> {
+    if is_read_only {
+        return Err(RegisterError::new("this register was opened to read only").permanent());
+    }
+    check_key(key)?;
+    check_value(value)?;
+    seen.map_or(Ok(()), check_value)
+}
+
 /// The store did not answer a call, or its answer cannot be parsed.
 ///
 /// `{}` prints what was tried and where. `{:#}` adds the causes, which are also the [sources](Error::source): the error of the client

@@ -8,9 +8,8 @@ use std::time::Duration;
 use imid::clock::{Clock as _, ManualClock};
 use imid::generator::{Generator, Lane};
 use imid::{SessionTag, SessionType};
-use imid_lease_protocol::engine::{Action, Config, Engine, Grant, Listing, Moment, Outcome, Reply, Silence};
-use imid_lease_protocol::record::Name;
-use imid_lease_protocol::space::Space;
+use imid_lease_protocol::engine::{Action, Config, Engine, Grant, Moment, Outcome, Reply, Silence};
+use imid_lease_protocol::record::{Name, Space};
 
 /// New for each action, and for each process of a driver.
 fn random_bits() -> u128 {
@@ -94,7 +93,7 @@ impl Driver {
         let reply = match self.call.take().expect("a call") {
             Action::List if kind == "found" => {
                 let records = fields.chunks(2).map(|pair| (pair[0].into(), pair[1].into())).collect();
-                Reply::Listed(Ok(Listing::new(records)))
+                Reply::Listed(Ok(records))
             }
             Action::List => Reply::Listed(Err(Silence)),
             Action::Read { .. } if kind == "found" => Reply::Read(Ok(fields.first().map(|&text| text.into()))),

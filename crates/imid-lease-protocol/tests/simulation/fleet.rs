@@ -8,9 +8,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::world::{Random, START_MS, first_meta};
-use imid_lease_protocol::engine::{Action, Config, Engine, Listing, Moment, Outcome, Phase, Reply};
-use imid_lease_protocol::record::Name;
-use imid_lease_protocol::space::Space;
+use imid_lease_protocol::engine::{Action, Config, Engine, Moment, Outcome, Phase, Reply};
+use imid_lease_protocol::record::{Name, Space};
 
 const HORIZON_MS: u64 = 10_000;
 
@@ -66,9 +65,6 @@ struct Fleet {
     events: BTreeMap<u64, (usize, Event)>,
     made: u64,
     records: BTreeMap<String, String>,
-    /// The records as they were listed last; they have not changed since if `is_listed`.
-    listing: Listing,
-    is_listed: bool,
     cost: Cost,
 }
 
@@ -82,8 +78,6 @@ impl Fleet {
             events: BTreeMap::new(),
             made: 0,
             records: BTreeMap::new(),
-            listing: Listing::default(),
-            is_listed: false,
             cost: Cost::default(),
         }
     }
@@ -149,14 +143,9 @@ impl Fleet {
     fn make(&mut self, call: Action) -> Reply {
         match call {
             Action::List => {
-                if !self.is_listed {
-                    let records = self.records.iter().map(|(key, text)| (key.clone(), text.clone())).collect();
-                    self.listing = Listing::new(records);
-                    self.is_listed = true;
-                }
                 self.cost.lists += 1;
                 self.cost.records += self.records.len() as u64;
-                Reply::Listed(Ok(self.listing.clone()))
+                Reply::Listed(Ok(self.records.clone().into_iter().collect()))
             }
             Action::Read { key } => {
                 self.cost.reads += 1;
@@ -167,7 +156,6 @@ impl Fleet {
                 let is_expected = self.records.get(&key) == seen.as_ref();
                 if is_expected {
                     self.records.insert(key, value);
-                    self.is_listed = false;
                 }
                 self.cost.conflicts += u64::from(!is_expected);
                 let outcome = if is_expected { Outcome::Acknowledged } else { Outcome::Conflict };

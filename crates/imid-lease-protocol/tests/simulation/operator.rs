@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::store::Store;
 use super::world::World;
 use imid_lease_protocol::admin;
-use imid_lease_protocol::record::{LaneState, MetaRecord};
+use imid_lease_protocol::record::{LaneState, MetaRecord, Space};
 use imid_lease_protocol::register::{Promise, Register, RegisterError};
-use imid_lease_protocol::space::Space;
 
 /// Draws the bits of a token: each is drawn once.
 #[expect(clippy::unnecessary_wraps, reason = "as a source that can fail")]

@@ -8,9 +8,8 @@ use super::store::Store;
 use super::world::{Fault, HORIZON_MS, LEAD_MS, SKEW_MS, World};
 use imid_lease_protocol::admin::{self, AdminError, Recovery};
 use imid_lease_protocol::engine::{Action, Outcome, POLL_MS, Phase, Reply, Stopped};
-use imid_lease_protocol::record::{LaneState, MetaRecord};
+use imid_lease_protocol::record::{LaneState, MetaRecord, Space};
 use imid_lease_protocol::register::{Promise, Register, RegisterError};
-use imid_lease_protocol::space::Space;
 
 const RECOVERY: Recovery = Recovery::new(Duration::from_millis(HORIZON_MS), Duration::from_millis(SKEW_MS));
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::rules::{Rule, Rules};
 use super::steps::Steps;
-use imid_lease_protocol::engine::{Action, Listing, Outcome, Reply};
+use imid_lease_protocol::engine::{Action, Outcome, Reply};
 use imid_lease_protocol::record::{LaneRecord, MetaRecord};
 use imid_lease_protocol::register::{Promise, Register, RegisterError};
 
@@ -41,7 +41,7 @@ impl Store {
         match call {
             Action::List => {
                 let records = self.records.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
-                Reply::Listed(Ok(Listing::new(records)))
+                Reply::Listed(Ok(records))
             }
             Action::Read { key } => Reply::Read(Ok(self.records.get(key).cloned())),
             Action::Write { attempt, key, seen, value } => {

@@ -9,8 +9,7 @@ use super::steps;
 use super::store::{Flight, Store};
 use imid_lease_protocol::engine::Phase;
 use imid_lease_protocol::engine::{Action, Config, MIN_GAP_MS, Outcome, Reply, Silence};
-use imid_lease_protocol::record::{MetaRecord, Name, Token, uuid};
-use imid_lease_protocol::space::Space;
+use imid_lease_protocol::record::{MetaRecord, Name, Space, Token, uuid};
 
 /// True time at the start of a schedule.
 pub(super) const START_MS: u64 = 1_795_204_812_345;

@@ -1,9 +1,10 @@
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
 use crate::record::LaneRecord;
-use crate::register::{MemoryRegister, Promise};
+use crate::register::{MemoryRegister, Promise, RegisterError};
 
 const T: u64 = 1_795_204_812_345;
 const RECOVERY: Recovery = Recovery::new(Duration::from_secs(10), Duration::from_secs(5));
@@ -56,9 +57,17 @@ fn timed(memory: &MemoryRegister) -> impl Register {
     Watched::new(memory, nothing)
 }
 
-/// Recovers on a machine with the time T.
-fn recover(register: &mut impl Register, space: &str, recovery: Recovery) -> Result<u64, AdminError> {
-    recover_here(register, space, recovery, || T)
+thread_local! {
+    /// The clock of this machine in a test, which its own thread alone sees.
+    static HERE: RefCell<Option<Box<dyn Fn() -> u64>>> = const { RefCell::new(None) };
+}
+
+pub(super) fn here_ms() -> Option<u64> {
+    HERE.with_borrow(|here| here.as_ref().map(|here| here()))
+}
+
+fn set_here(here: impl Fn() -> u64 + 'static) {
+    HERE.set(Some(Box::new(here)));
 }
 
 const META: &str = "imid-lease/1 meta version=3 token=5b1f6c0e9d2a4477 layout=imid-80 bits=1 era=2 floor=500 \
@@ -112,10 +121,11 @@ fn the_clocks_are_compared_at_one_moment() {
         let before = move |_: &mut MemoryRegister, _: &str| _ = passing.fetch_add(6_000, Ordering::Relaxed);
         Watched { time_ms: time_ms.clone(), ..Watched::new(memory, before) }
     };
-    let here_ms = || time_ms.load(Ordering::Relaxed);
+    let passing = time_ms.clone();
+    set_here(move || passing.load(Ordering::Relaxed));
     let memory = space(["horizon=20 ceiling=900 held", ""]);
-    assert!(recover_here(&mut slow(&memory), "lanes", RECOVERY, here_ms).unwrap() > T + 15_000);
-    assert!(create_here(&mut slow(&memory), "new", LANES_LAYOUT, 1, RECOVERY, here_ms).unwrap().floor_ms > T + 15_000);
+    assert!(recover(&mut slow(&memory), "lanes", RECOVERY).unwrap() > T + 15_000);
+    assert!(create(&mut slow(&memory), "new", LANES_LAYOUT, 1, RECOVERY).unwrap().floor_ms > T + 15_000);
 }
 
 #[test]
@@ -154,6 +164,7 @@ fn a_live_holder_keeps_its_lane_unless_it_is_forced() {
 
 #[test]
 fn a_holder_is_watched_for_half_of_its_horizon_before_a_recovery() {
+    set_here(|| T);
     for (renews, is_refused) in [(true, true), (false, false)] {
         let memory = space(["horizon=1 ceiling=900 held", "horizon=40 ceiling=900 held"]);
         let mut lists = 0;
@@ -183,8 +194,9 @@ fn a_holder_is_watched_for_half_of_its_horizon_before_a_recovery() {
 
 #[test]
 fn a_register_without_a_time_has_that_of_this_machine() {
+    HERE.set(None);
     let before_ms = unix_ms();
-    let found_ms = super::recover(&mut space(["", ""]), "lanes", RECOVERY).unwrap();
+    let found_ms = recover(&mut space(["", ""]), "lanes", RECOVERY).unwrap();
     assert!((before_ms..=unix_ms()).contains(&(found_ms - 15_000)), "{found_ms}");
 }
 
@@ -192,23 +204,25 @@ fn a_register_without_a_time_has_that_of_this_machine() {
 #[test]
 fn the_later_clock_counts_and_two_that_differ_need_a_time_above_all_ids() {
     for (here_ms, now_ms) in [(T - 5_000, T), (T + 5_000, T + 5_000)] {
-        let found = recover_here(&mut timed(&space(["", ""])), "lanes", RECOVERY, || here_ms);
+        set_here(move || here_ms);
+        let found = recover(&mut timed(&space(["", ""])), "lanes", RECOVERY);
         assert_eq!(found.unwrap(), now_ms + 15_000);
-        let made = create_here(&mut timed(&MemoryRegister::new()), "lanes", LANES_LAYOUT, 1, RECOVERY, || here_ms);
+        let made = create(&mut timed(&MemoryRegister::new()), "lanes", LANES_LAYOUT, 1, RECOVERY);
         assert_eq!(made.unwrap().floor_ms, now_ms + 15_000);
     }
     for here_ms in [T - 20_000, T + 20_000] {
+        set_here(move || here_ms);
         let (memory, new) = (space(["", ""]), MemoryRegister::new());
-        assert!(recover_here(&mut timed(&memory), "lanes", RECOVERY, || here_ms).unwrap_err().is_clock());
+        assert!(recover(&mut timed(&memory), "lanes", RECOVERY).unwrap_err().is_clock());
         assert_eq!(meta(&memory).to_string(), META, "nothing was changed");
-        let made = |recovery| create_here(&mut timed(&new), "lanes", LANES_LAYOUT, 1, recovery, || here_ms);
+        let made = |recovery| create(&mut timed(&new), "lanes", LANES_LAYOUT, 1, recovery);
         let error = made(RECOVERY).unwrap_err();
         let expected =
             "expected clocks that differ by at most 5000 ms, found 1795204812345 (Unix milliseconds) in the store and";
         assert_eq!(error.to_string(), format!("{expected} {here_ms} here"));
         let later_ms = T.max(here_ms) + 15_000;
         assert_eq!(made(RECOVERY.above_ms(1)).unwrap().floor_ms, later_ms);
-        assert_eq!(recover_here(&mut timed(&memory), "lanes", RECOVERY.above_ms(1), || here_ms).unwrap(), later_ms);
+        assert_eq!(recover(&mut timed(&memory), "lanes", RECOVERY.above_ms(1)).unwrap(), later_ms);
     }
 }
 

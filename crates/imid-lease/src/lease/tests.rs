@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex};
 
 use imid::clock::ClockError;
 
+use imid_lease_protocol::record::Space;
+
 use super::*;
 use crate::clock::SCRIPTED_MS;
-use crate::engine::Grant;
+use crate::error::LeaseError;
 use crate::options::TrustedClock;
 use crate::record::{LaneRecord, Name};
 use crate::register::{MemoryRegister, Promise};
-use crate::space::Space;
 use crate::status::{Start, Status};
 use crate::wait::lock;
 
@@ -30,6 +31,8 @@ struct Script {
     store_ahead_ms: AtomicI64,
     time_fails: AtomicBool,
     time_takes_ms: AtomicU64,
+    /// What happens during the next call for the time.
+    in_time: Mutex<Option<Box<dyn FnOnce() + Send>>>,
     is_permanent: AtomicBool,
     writes_panic: AtomicBool,
     time_panics: AtomicBool,
@@ -88,6 +91,9 @@ impl Register for ScriptedRegister {
     fn now_ms(&mut self) -> Result<Option<u64>, RegisterError> {
         self.1.say("time".into());
         SCRIPTED_MS.set(SCRIPTED_MS.get().map(|now_ms| now_ms + self.1.time_takes_ms.load(Ordering::Relaxed)));
+        if let Some(happens) = lock(&self.1.in_time).take() {
+            happens();
+        }
         assert!(!self.1.time_panics.load(Ordering::Relaxed), "on purpose");
         if self.1.time_fails.load(Ordering::Relaxed) {
             return Err(RegisterError::new("no time"));
@@ -131,7 +137,7 @@ impl Minter for ScriptedMinter {
 struct Scripted {
     script: Arc<Script>,
     memory: MemoryRegister,
-    handle: Handle,
+    handle: Arc<Handle>,
     lease: Lease<ScriptedRegister, ScriptedClock>,
 }
 
@@ -155,7 +161,7 @@ impl Scripted {
         let register = ScriptedRegister(memory.clone(), Arc::clone(&script));
         let clock = BelievedClock::new(ScriptedClock(Arc::clone(&script)), SKEW_MS, trusted);
         let (handle, lease) = Lease::new(register, clock, config, false, minter, &Changes::new());
-        Self { script, memory: memory.clone(), handle, lease }
+        Self { script, memory: memory.clone(), handle: Arc::new(handle), lease }
     }
 
     fn status(&self) -> Status {
@@ -353,6 +359,32 @@ fn no_lane_is_taken_while_the_clocks_differ_and_one_is_as_soon_as_they_agree() {
     }
 }
 
+/// It was granted its lane by its own clock, before the store's time could be read.
+#[test]
+fn a_holder_that_learns_that_the_store_is_an_hour_off_keeps_to_its_time() {
+    for ahead_ms in [-HOUR_MS, HOUR_MS] {
+        SCRIPTED_MS.set(Some(1_000));
+        let mut scripted = Scripted::new(&MemoryRegister::new(), 0, "a");
+        scripted.script.time_fails.store(true, Ordering::Relaxed);
+        scripted.run_until(2_000);
+        scripted.script.set_store(ahead_ms);
+        scripted.script.time_fails.store(false, Ordering::Relaxed);
+        scripted.run_until(21_000);
+        let status = scripted.status();
+        assert_eq!((status.phase, status.store_ahead_ms), (Phase::Holding, Some(ahead_ms)));
+        assert_eq!(status.ceiling_ms, Some(T + 21_000 + HORIZON_MS));
+    }
+}
+
+#[test]
+fn a_space_that_cannot_be_created_is_tried_again_when_the_hint_says() {
+    let mut scripted = Scripted::new(&MemoryRegister::new(), 0, "a");
+    scripted.memory.set_down(true);
+    assert_eq!(scripted.work(), Some(1_000 + CREATE_AGAIN_MS));
+    let refusal = LeaseError::from(scripted.state().why_none().unwrap());
+    assert_eq!(refusal.retry_after(), Some(Duration::from_millis(CREATE_AGAIN_MS)));
+}
+
 #[test]
 fn an_error_is_shown_until_an_answer_and_one_that_lasts_is_told_apart() {
     let mut scripted = Scripted::new(&MemoryRegister::new(), 0, "a");
@@ -442,6 +474,19 @@ fn a_close_makes_no_call_after_one_that_has_failed() {
     assert_eq!(scripted.done(), ["seal", "write lanes/1/00000"]);
     let state = scripted.state();
     assert_eq!((state.view.phase, state.view.is_given_back), (Phase::Stopped, false));
+}
+
+#[test]
+fn a_close_during_a_call_for_the_time_that_fails_makes_no_other_call() {
+    let mut scripted = Scripted::new(&MemoryRegister::new(), 0, "a");
+    scripted.work();
+    let handle = Arc::clone(&scripted.handle);
+    *lock(&scripted.script.in_time) = Some(Box::new(move || handle.end()));
+    scripted.script.time_fails.store(true, Ordering::Relaxed);
+    scripted.run_until(20_000);
+    let done = scripted.done();
+    assert_eq!(done.iter().rev().take(2).collect::<Vec<_>>(), ["seal", "time"]);
+    assert_eq!((scripted.status().phase, scripted.state().view.is_given_back), (Phase::Stopped, false));
 }
 
 #[test]

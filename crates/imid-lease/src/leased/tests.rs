@@ -9,8 +9,8 @@ use crate::engine::{Config, Phase, Stopped};
 use crate::handle::Side;
 use crate::record::Name;
 use crate::register::{MemoryRegister, Promise};
-use crate::space::Space;
 use crate::status::{Start, State};
+use imid_lease_protocol::record::Space;
 
 const T: u64 = 1_795_204_812_345;
 const CEILING_MS: u64 = T + 60_000;

@@ -19,9 +19,9 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::{
-    Access, DEFAULT_TIME_LIMIT, Promise, Register, RegisterError, check_key, check_prefix, check_write, place,
-};
+use imid_lease_protocol::register::{check_key, check_prefix, check_write};
+
+use super::{DEFAULT_TIME_LIMIT, Promise, Register, RegisterError, place};
 use lock::Lock;
 
 /// What the first line begins with.
@@ -49,7 +49,7 @@ pub struct FileRegister {
     /// Held for life by the one owner.
     lock: Option<Lock>,
     allows_another_machine: bool,
-    access: Access,
+    is_read_only: bool,
 }
 
 impl FileRegister {
@@ -81,8 +81,8 @@ impl FileRegister {
         // One path for each file, whatever folder the process changes to.
         let path = fs::canonicalize(folder).map_err(failed)?.join(name);
         let path = the_only_name(path).map_err(failed)?;
-        let (time_limit, access) = (DEFAULT_TIME_LIMIT, Access::Write);
-        let register = Self { path, time_limit, lock: None, allows_another_machine, access };
+        let time_limit = DEFAULT_TIME_LIMIT;
+        let register = Self { path, time_limit, lock: None, allows_another_machine, is_read_only: false };
         if let Some(kind) =
             place::network_file_system(register.folder()).map_err(|e| register.failed("cannot open", e))?
         {
@@ -100,7 +100,7 @@ impl FileRegister {
     /// As for [`shared`](Self::shared).
     pub fn read_only(path: impl AsRef<Path>) -> Result<Self, RegisterError> {
         let mut register = Self::shared(path)?;
-        register.access = Access::Read;
+        register.is_read_only = true;
         Ok(register)
     }
 
@@ -151,7 +151,7 @@ impl FileRegister {
 
     /// Runs a call while no other process is in one.
     fn locked<T>(&self, call: impl FnOnce() -> Result<T, RegisterError>) -> Result<T, RegisterError> {
-        if self.access == Access::Read {
+        if self.is_read_only {
             return call();
         }
         let path = self.lock_path();
@@ -252,7 +252,7 @@ impl Register for FileRegister {
     }
 
     fn compare_and_set(&mut self, key: &str, seen: Option<&str>, value: &str) -> Result<bool, RegisterError> {
-        check_write(self.access, key, seen, value)?;
+        check_write(self.is_read_only, key, seen, value)?;
         self.locked(|| {
             let mut records = self.load()?;
             if records.get(key).map(String::as_str) != seen {

@@ -12,7 +12,7 @@ use super::remote::{Failure, Remote, Server, Settings, Weakness, promise, remote
 #[cfg(feature = "tls")]
 use super::tls::Files;
 use super::tls::{Tls, check_feature};
-use super::{Access, MAX_KEY_LEN, MAX_VALUE_LEN, Promise, RegisterError};
+use super::{MAX_KEY_LEN, MAX_VALUE_LEN, Promise, RegisterError};
 use semi_sync::{SWITCHED_OFF, SemiSync};
 
 remote_register! {
@@ -225,7 +225,7 @@ impl Server for Mysql {
     async fn connect(&self, settings: &Settings) -> Result<(Connection, Promise), Failure> {
         let mut conn = Self::connect(self, settings).await?;
         match check_table(&mut conn).await {
-            Err(failure) if settings.access == Access::Write && is_no_table(&failure) => {
+            Err(failure) if !settings.is_read_only && is_no_table(&failure) => {
                 conn.query_drop(CREATE).await?;
                 check_table(&mut conn).await?;
             }

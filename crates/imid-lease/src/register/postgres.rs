@@ -17,7 +17,7 @@ use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Row, Socket};
 use super::query::Words;
 use super::remote::{Failure, Remote, Server, Settings, Weakness, promise, remote_register};
 use super::tls::{Check, Tls, check_feature};
-use super::{Access, MAX_KEY_LEN, MAX_VALUE_LEN, Promise, RegisterError};
+use super::{MAX_KEY_LEN, MAX_VALUE_LEN, Promise, RegisterError};
 use crate::wait::lock;
 
 remote_register! {
@@ -369,7 +369,7 @@ impl Server for Postgres {
 
     async fn connect(&self, settings: &Settings) -> Result<(Connection, Promise), Failure> {
         let (connection, mut found) = Self::connect(self, settings).await?;
-        if settings.access == Access::Write && !has_table(&found)? {
+        if !settings.is_read_only && !has_table(&found)? {
             match connection.client.execute_typed(CREATE, &[]).await {
                 // Another client created the table at the same time.
                 Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {}

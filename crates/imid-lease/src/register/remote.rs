@@ -8,19 +8,20 @@ use std::panic::resume_unwind;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use imid::fork::Process;
+use imid_lease_protocol::register::{check_key, check_prefix, check_write};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::time::timeout;
 
-use imid::fork::Process;
-
-use super::{
-    Access, DEFAULT_TIME_LIMIT, MOST_LIMITS, Promise, RegisterError, caller, check_key, check_prefix, check_write,
-};
-use crate::options::millis;
-use crate::record::Name;
-
 use super::tls::Tls;
 use super::worker::Password;
+use super::{DEFAULT_TIME_LIMIT, Promise, RegisterError};
+use crate::options::{THREAD, millis};
+
+/// How many time limits the first call of a lease may take, and one after others that have failed, if it has to connect. A
+/// server that a thousand processes ask together needs longer for each of them. If they gave up and retried, it would never
+/// finish.
+const MOST_LIMITS: u32 = 5;
 
 /// An error of a client, or a sentence about an answer.
 pub(crate) type Failure = Box<dyn Error + Send + Sync>;
@@ -70,14 +71,15 @@ pub(crate) struct Settings {
     pub(crate) time_limit: Duration,
     /// How long the present call may take.
     pub(crate) call_limit: Duration,
-    pub(crate) access: Access,
+    /// Each write is an error, and nothing is created.
+    pub(crate) is_read_only: bool,
     /// What the URL says, or what replaces it. `None` for plain text.
     #[cfg_attr(not(feature = "tls"), allow(dead_code, reason = "a URL that needs it is refused"))]
     pub(crate) tls: Option<Tls>,
     /// Makes the password in place of the URL's.
     pub(crate) password: Option<Password>,
-    /// Who called first. `None` before a holder has called.
-    holder: Option<Name>,
+    /// The name of the thread of the lease that called first. `None` before one has called.
+    lease: Option<String>,
 }
 
 #[allow(dead_code, reason = "ZooKeeper takes neither")]
@@ -104,7 +106,7 @@ impl Settings {
 
     /// Returns the name of a new connection, where the server shows one and the URL has none.
     pub(crate) fn connection_name(&self) -> String {
-        self.holder.as_ref().map_or_else(|| "imid-lease".into(), |holder| format!("imid-lease/{holder}"))
+        self.lease.clone().unwrap_or_else(|| "imid-lease".into())
     }
 }
 
@@ -138,14 +140,14 @@ fn new_runtime(needs_thread: bool) -> io::Result<Runtime> {
         return Builder::new_multi_thread().worker_threads(1).thread_name("imid-register").enable_all().build();
     }
     debug_assert!(!needs_thread);
-    Builder::new_current_thread().enable_all().build()
+    Builder::new_current_thread().thread_name("imid-register").enable_all().build()
 }
 
 impl<S: Server> Remote<S> {
     pub(crate) fn new(server: S, place: String, tls: Option<Tls>) -> Self {
         let process = Process::current();
-        let (time_limit, access) = (DEFAULT_TIME_LIMIT, Access::Write);
-        let settings = Settings { time_limit, call_limit: time_limit, access, tls, password: None, holder: None };
+        let (time_limit, is_read_only) = (DEFAULT_TIME_LIMIT, false);
+        let settings = Settings { time_limit, call_limit: time_limit, is_read_only, tls, password: None, lease: None };
         Self { server, place, settings, process, runtime: None, connection: None, patience: 1, promise: None }
     }
 
@@ -180,10 +182,10 @@ impl<S: Server> Remote<S> {
                     .map_err(|error| RegisterError::new("cannot create a runtime for the client").caused_by(error))?,
             ),
         };
-        if settings.holder.is_none() {
-            settings.holder = caller();
+        if settings.lease.is_none() {
+            settings.lease = thread::current().name().filter(|name| name.starts_with(THREAD)).map(str::to_owned);
             // The first connection of a lease may be one of a whole fleet that starts.
-            *patience = if settings.holder.is_some() { MOST_LIMITS } else { *patience };
+            *patience = if settings.lease.is_some() { MOST_LIMITS } else { *patience };
         }
         let limits = if connection.is_some() { 1 } else { *patience };
         settings.call_limit = settings.time_limit.saturating_mul(limits);
@@ -245,7 +247,7 @@ impl<S: Server> Remote<S> {
         seen: Option<&str>,
         value: &str,
     ) -> Result<bool, RegisterError> {
-        check_write(self.settings.access, key, seen, value)?;
+        check_write(self.settings.is_read_only, key, seen, value)?;
         let what = format_args!("write {key:?}");
         self.call(what, async |connection| S::compare_and_set(connection, key, seen, value).await)
     }
@@ -331,7 +333,7 @@ macro_rules! remote_register {
             /// Makes each write an error, and creates nothing. The rights to read are enough.
             #[must_use]
             pub fn read_only(mut self) -> Self {
-                self.0.settings.access = crate::register::Access::Read;
+                self.0.settings.is_read_only = true;
                 self
             }
         }
@@ -434,20 +436,17 @@ mod tests {
     #[test]
     fn connections_have_the_name_of_the_holder_that_called_first() {
         let mut remote = remote(Fake::default());
-        let mut call = |holders: &[&str]| {
-            let holders = holders.iter().map(|holder| Name::parse(holder).unwrap());
-            thread::scope(|scope| {
-                scope.spawn(|| {
-                    holders.for_each(|holder| crate::register::call_for(&holder));
-                    remote.call(format_args!("end"), async |()| Err::<(), _>("the end".into())).unwrap_err()
-                });
-            });
-        };
-        for holders in [&[][..], &["chat-3", "chat-4"], &["chat-5"], &[]] {
-            call(holders);
+        for thread in ["worker", "imid-lease/chat-3", "imid-lease/chat-5", "worker"] {
+            let call = || remote.call(format_args!("end"), async |()| Err::<(), _>("the end".into()));
+            in_thread(thread, call).unwrap_err();
         }
         let named = "imid-lease/chat-3";
         assert_eq!(*lock(&remote.server.names), ["imid-lease", named, named, named]);
+    }
+
+    fn in_thread<T: Send>(name: &str, work: impl FnOnce() -> T + Send) -> T {
+        let builder = thread::Builder::new().name(name.into());
+        thread::scope(|scope| builder.spawn_scoped(scope, work).unwrap().join().unwrap())
     }
 
     /// Makes calls, of which these succeed, and returns how many time limits each attempt to connect could take.
@@ -469,11 +468,7 @@ mod tests {
         // A call that is not answered may be one of too many. It loses its connection.
         assert_eq!(limits(&mut remote, &[false, false, true, false, true]), [2, 3, 2]);
         let mut remote = self::remote(Fake::default());
-        let of_lease = || {
-            crate::register::call_for(&Name::parse("chat-3").unwrap());
-            limits(&mut remote, &[true, false, true])
-        };
-        assert_eq!(thread::scope(|scope| scope.spawn(of_lease).join()).unwrap(), [5, 2]);
+        assert_eq!(in_thread("imid-lease/chat-3", || limits(&mut remote, &[true, false, true])), [5, 2]);
     }
 
     #[test]

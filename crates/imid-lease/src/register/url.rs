@@ -2,10 +2,13 @@
 
 use core::time::Duration;
 
-use super::{Access, FileRegister, Register, RegisterError};
+use super::{FileRegister, Register, RegisterError};
+
+/// How long a call of an adapter may take by default.
+pub const DEFAULT_TIME_LIMIT: Duration = Duration::from_secs(2);
 
 /// Opens the register that a URL names. A call that takes longer than `time_limit` is an error;
-/// [`DEFAULT_TIME_LIMIT`](super::DEFAULT_TIME_LIMIT) is 2 s. Does not connect to a server yet.
+/// [`DEFAULT_TIME_LIMIT`] is 2 s. Does not connect to a server yet.
 ///
 /// | URL | register | feature | with TLS (feature `tls`) | files of the CAs, the certificate and its key |
 /// | --- | --- | --- | --- | --- |
@@ -25,7 +28,7 @@ use super::{Access, FileRegister, Register, RegisterError};
 /// # Errors
 /// The URL is invalid, or the feature of its store was not compiled in. The file cannot be used.
 pub fn open_url(url: &str, time_limit: Duration) -> Result<Box<dyn Register>, RegisterError> {
-    open(url, time_limit, Access::Write)
+    open(url, time_limit, false)
 }
 
 /// Opens the register that a URL names, as [`open_url`] does, to look at it. It creates no table, no file and no lock, and each
@@ -34,7 +37,7 @@ pub fn open_url(url: &str, time_limit: Duration) -> Result<Box<dyn Register>, Re
 /// # Errors
 /// As for [`open_url`].
 pub fn open_url_read_only(url: &str, time_limit: Duration) -> Result<Box<dyn Register>, RegisterError> {
-    open(url, time_limit, Access::Read)
+    open(url, time_limit, true)
 }
 
 /// Returns the store that a URL names; `None` if no register has such a URL.
@@ -43,7 +46,8 @@ pub fn store_of_url(url: &str) -> Option<&'static Store> {
     STORES.iter().find(|store| store.schemes.contains(&scheme))
 }
 
-type Open = fn(&str, Duration, Access) -> Result<Box<dyn Register>, RegisterError>;
+/// Opens the register of a URL with a time limit, and to read only if the last argument is true.
+type Open = fn(&str, Duration, bool) -> Result<Box<dyn Register>, RegisterError>;
 
 /// A store whose URLs [`open_url`] takes. [`STORES`] has all of them.
 #[derive(Debug)]
@@ -85,9 +89,9 @@ macro_rules! stores {
                 checks: $checks,
                 cannot_see: &$cannot_see,
                 #[cfg(feature = $feature)]
-                open: Some(|url, time_limit, access| {
+                open: Some(|url, time_limit, is_read_only| {
                     let register = super::$register::from_url(url)?.time_limit(time_limit);
-                    Ok(if access == Access::Read { Box::new(register.read_only()) } else { Box::new(register) })
+                    Ok(if is_read_only { Box::new(register.read_only()) } else { Box::new(register) })
                 }),
                 #[cfg(not(feature = $feature))]
                 open: None,
@@ -142,20 +146,20 @@ stores! {
         ];
 }
 
-fn open(url: &str, time_limit: Duration, access: Access) -> Result<Box<dyn Register>, RegisterError> {
+fn open(url: &str, time_limit: Duration, is_read_only: bool) -> Result<Box<dyn Register>, RegisterError> {
     let store = store_of_url(url).ok_or_else(unknown)?;
     match store.open {
-        Some(open) => open(url, time_limit, access),
+        Some(open) => open(url, time_limit, is_read_only),
         None => Err(missing(url.split(':').next().unwrap_or_default(), store.name)),
     }
 }
 
-fn open_file(url: &str, time_limit: Duration, access: Access) -> Result<Box<dyn Register>, RegisterError> {
+fn open_file(url: &str, time_limit: Duration, is_read_only: bool) -> Result<Box<dyn Register>, RegisterError> {
     let path = url.strip_prefix("file:").unwrap_or_default();
-    match access {
+    match is_read_only {
         _ if path.is_empty() => Err(RegisterError::new("expected a path after file:").of_url()),
-        Access::Read => Ok(Box::new(FileRegister::read_only(path)?)),
-        Access::Write => Ok(Box::new(FileRegister::shared(path)?.time_limit(time_limit))),
+        true => Ok(Box::new(FileRegister::read_only(path)?)),
+        false => Ok(Box::new(FileRegister::shared(path)?.time_limit(time_limit))),
     }
 }
 

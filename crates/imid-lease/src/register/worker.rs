@@ -2,19 +2,20 @@
 
 use std::fmt;
 use std::io;
-use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::sync::Mutex;
-use tokio::sync::oneshot::error::TryRecvError;
-use tokio::sync::oneshot::{self, Receiver};
+use tokio::task::{JoinHandle, spawn_blocking};
+
+use crate::wait::catch;
 
 /// Does the same work again and again. Work that hangs keeps one thread, not one for each attempt: an attempt that gives up, which drops
 /// its future, leaves its work to the next one.
-pub(super) struct Worker<T>(Mutex<Option<Receiver<(T, Instant)>>>);
+pub(super) struct Worker<T>(Mutex<Option<Job<T>>>);
+
+/// Work under way, whose result has a time.
+type Job<T> = JoinHandle<(Result<T, String>, Instant)>;
 
 /// For how long the next attempt takes what was made after an attempt had given up. A token may end after minutes.
 const FRESH: Duration = Duration::from_secs(10);
@@ -23,38 +24,21 @@ impl<T: Send + 'static> Worker<T> {
     /// Does the work. `what` begins the sentence of an error.
     pub(super) async fn run(&self, what: &str, work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
         let mut job = self.0.lock().await;
-        match job.as_mut().map(Receiver::try_recv) {
-            None | Some(Err(TryRecvError::Empty)) => {}
-            Some(Ok((made, at))) if at.elapsed() < FRESH => {
-                *job = None;
-                return Ok(made);
-            }
-            Some(_) => *job = None,
+        if let Some(late) = job.take_if(|job| job.is_finished())
+            && let (Ok(made), at) = late.await?
+            && at.elapsed() < FRESH
+        {
+            return Ok(made);
         }
-        let under_way = match &mut *job {
-            Some(under_way) => under_way,
-            None => job.insert(begin(work)?),
-        };
-        let made = under_way.await;
+        let (made, _) = job.get_or_insert_with(|| spawn_blocking(move || (catch(work), Instant::now()))).await?;
         *job = None;
-        made.map(|(made, _)| made).map_err(|_| io::Error::other(format!("{what} has panicked")))
+        made.map_err(|_| io::Error::other(format!("{what} has panicked")))
     }
 
     /// Returns whether an attempt has given up, and its work has not been taken yet.
     pub(super) fn is_late(&self) -> bool {
         self.0.try_lock().is_ok_and(|job| job.is_some())
     }
-}
-
-/// Begins work, whose result has a time.
-fn begin<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> io::Result<Receiver<(T, Instant)>> {
-    let (sender, receiver) = oneshot::channel();
-    thread::Builder::new().name("imid-register".into()).spawn(move || match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(made) => _ = sender.send((made, Instant::now())),
-        // Not dropped, because that can also panic.
-        Err(panic) => mem::forget(panic),
-    })?;
-    Ok(receiver)
 }
 
 impl<T> Default for Worker<T> {
@@ -164,7 +148,7 @@ mod tests {
             let throw = move || panic!("{:?}", released.recv());
             assert!(timeout(SHORT, worker.run("it", throw)).await.is_err());
             drop(release);
-            while !matches!(worker.0.lock().await.as_mut().unwrap().try_recv(), Err(TryRecvError::Closed)) {}
+            while !worker.0.lock().await.as_ref().unwrap().is_finished() {}
             assert_eq!(worker.run("it", || 8).await.unwrap(), 8);
         });
     }
@@ -174,9 +158,10 @@ mod tests {
         in_runtime(async || {
             for (age, expected) in [(Duration::ZERO, 1), (FRESH, 2)] {
                 let worker = Worker::default();
-                let (sender, receiver) = oneshot::channel();
-                sender.send((1, Instant::now().checked_sub(age).expect("the machine runs for longer"))).unwrap();
-                *worker.0.lock().await = Some(receiver);
+                let made_at = Instant::now().checked_sub(age).expect("the machine runs for longer");
+                let made = spawn_blocking(move || (Ok(1), made_at));
+                while !made.is_finished() {}
+                *worker.0.lock().await = Some(made);
                 assert_eq!(worker.run("it", || 2).await.unwrap(), expected);
             }
         });

@@ -8,7 +8,7 @@ use super::hosts::{Hosts, Incomplete, User, login};
 use super::remote::{Failure, Remote, Server, Settings, remote_register};
 #[cfg(feature = "tls")]
 use super::tls::Tls;
-use super::{Access, Promise, RegisterError};
+use super::{Promise, RegisterError};
 
 remote_register! {
     /// A register in ZooKeeper 3.5 or later. It is **strong** as the [crate's table](crate#registers) says.
@@ -79,7 +79,7 @@ const SESSION_TIMEOUT: Duration = Duration::from_secs(4);
 
 pub(super) struct Connection {
     client: Client,
-    access: Access,
+    is_read_only: bool,
     /// The node above those of the records.
     root: String,
     options: CreateOptions<'static>,
@@ -124,11 +124,11 @@ impl Server for Zookeeper {
             _ => connector.connect(&self.addresses.join(",")).await?,
         };
         let options = CreateMode::Persistent.with_acls(acls);
-        if settings.access == Access::Write {
+        if !settings.is_read_only {
             client.mkdir(&self.root, &options).await?;
         }
-        let (access, root) = (settings.access, self.root.clone());
-        Ok((Connection { client, access, root, options, written: None }, Promise::Strong))
+        let (is_read_only, root) = (settings.is_read_only, self.root.clone());
+        Ok((Connection { client, is_read_only, root, options, written: None }, Promise::Strong))
     }
 
     fn is_permanent(failure: &Failure) -> bool {
@@ -144,7 +144,7 @@ impl Server for Zookeeper {
         client.sync(root).await?;
         let nodes = match client.list_children(root).await {
             // No one has written yet. A writer created the node, so it must reconnect to create it again.
-            Err(Error::NoNode) if connection.access == Access::Read => Vec::new(),
+            Err(Error::NoNode) if connection.is_read_only => Vec::new(),
             nodes => nodes?,
         };
         let keys = nodes.iter().filter_map(|node| Some((node, node.strip_prefix('=')?.replace('|', "/"))));
@@ -192,7 +192,7 @@ impl Server for Zookeeper {
     async fn now_ms(connection: &mut Connection) -> Result<Option<u64>, Failure> {
         let (time, since) = if let Some(written) = connection.written {
             written
-        } else if connection.access == Access::Read {
+        } else if connection.is_read_only {
             return Ok(None);
         } else {
             let stat = connection.client.set_data(&connection.root, &[], None).await?;
