@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use imid::clock::ClockError;
 use imid::clock::{Clock, ManualClock, SystemClock};
-use imid::generator::{Builder, Lane};
+use imid::generator::{Builder, GenerateError, Lane};
 use imid::{Generator, IdParts, MessageId, SessionTag};
 
 use self::support::{T, ms, room};
@@ -213,6 +213,7 @@ fn a_stale_reading_is_read_again_before_anything_is_refused() {
     assert_eq!(at(last).0, 2_000);
     assert_eq!(ids.stats().behind, ms(0), "and no rollback is believed");
     assert_eq!(ids.stats().refused, 0);
+    assert_eq!(ids.observe(MessageId::first_at(T + 5_500).unwrap()), Ok(()));
 }
 
 /// A clock can tell that one of its readings is wrong.
@@ -239,7 +240,7 @@ fn a_reading_that_its_clock_takes_back_moves_nothing() {
     ids.clock().0.set(T + 500);
     assert_eq!(at(ids.generate(room()).unwrap()), (0, 1));
     let error = ids.observe(MessageId::first_at(T + 400).unwrap()).unwrap_err();
-    assert_eq!(error.ahead(), Some(ms(400)));
+    assert_eq!((error.ahead(), error.retry_after()), (Some(ms(400)), Some(ms(395))));
     assert_eq!(at(ids.generate(room()).unwrap()), (0, 2));
 }
 
@@ -315,6 +316,41 @@ fn observed_ids_come_before_all_later_ones_of_every_stripe() {
     }
 }
 
+/// An ID that new IDs follow anyway is never an error.
+#[test]
+fn an_id_of_the_present_millisecond_is_followed_and_one_of_the_past_needs_no_clock() {
+    struct Failing(Cell<Option<u64>>);
+    impl Clock for Failing {
+        fn now_ms(&self) -> Result<u64, ClockError> {
+            self.0.get().ok_or(ClockError::unavailable())
+        }
+    }
+
+    let ids = zero().clock(Failing(Cell::new(Some(T)))).build().unwrap();
+    ids.generate(room()).unwrap();
+    let present = MessageId::last_at(T).unwrap();
+    ids.observe(present).unwrap();
+    assert!(ids.generate(room()).unwrap() > present);
+
+    ids.clock().0.set(None);
+    assert_eq!(ids.observe(present), Ok(()));
+    let error = ids.observe(MessageId::last_at(T + 1).unwrap()).unwrap_err();
+    assert!(!error.is_skew());
+    assert_eq!((error.ahead(), error.retry_after()), (None, None));
+}
+
+#[test]
+fn an_id_is_observed_until_the_clock_is_past_2109() {
+    let clock = ManualClock::new(MessageId::TIMESTAMP_MAX);
+    let ids = zero().clock(&clock).build().unwrap();
+    ids.observe(MessageId::MAX).unwrap();
+    assert!(ids.generate(room()).unwrap_err().is_exhausted());
+    let ids = zero().clock(&clock).build().unwrap();
+    clock.advance(ms(1));
+    let error = ids.observe(MessageId::MAX).unwrap_err();
+    assert_eq!(error.to_string(), "expected a time of at most 4398046511103 ms (2109-05-15), found 4398046511104 ms");
+}
+
 #[test]
 fn an_id_at_the_skew_is_observed_and_one_past_it_changes_nothing() {
     let ids = zero().max_rollback(ms(0)).clock(ManualClock::new(T)).build().unwrap();
@@ -347,8 +383,11 @@ fn a_batch_is_a_run_and_agrees_with_its_fill() {
 }
 
 #[test]
-fn a_printed_batch_shows_none_of_its_ids() {
+fn a_printed_generator_shows_its_settings_and_a_printed_batch_none_of_its_ids() {
     let ids = zero().clock(ManualClock::new(T)).build().unwrap();
+    assert!(
+        format!("{ids:?}").starts_with("Generator { stripes: 1, clock: ManualClock(1763665800000), policy: Policy {")
+    );
     assert_eq!(format!("{:?}", ids.batch(room(), 3).unwrap()), "Batch { left: 3, .. }");
 }
 
@@ -377,6 +416,7 @@ fn the_longest_run_fits_an_idle_generator_wherever_it_starts() {
         assert_eq!(ids.longest_run(), 3 * 4096 + 1);
         assert_eq!(ids.batch(room(), 3 * 4096 + 1).unwrap().count(), 3 * 4096 + 1);
     }
+    assert_eq!(Generator::builder().rolling().max_lead(ms(3)).build().unwrap().longest_run(), 3 * 4096 + 1);
 }
 
 #[test]
@@ -393,10 +433,32 @@ fn lanes_never_meet_under_overload() {
 }
 
 #[test]
+fn a_refusal_has_one_reason() {
+    let reasons = |error: GenerateError| {
+        [
+            error.is_clock(),
+            error.is_rollback(),
+            error.is_overload(),
+            error.is_ceiling(),
+            error.is_closed(),
+            error.is_forked(),
+            error.is_exhausted(),
+            error.is_run_too_long(),
+        ]
+    };
+    let ids = zero().max_lead(ms(0)).clock(ManualClock::new(T)).build().unwrap();
+    while ids.generate(room()).is_ok() {}
+    let overload = reasons(ids.generate(room()).unwrap_err());
+    assert_eq!(overload, [false, false, true, false, false, false, false, false]);
+    ids.close();
+    assert_eq!(reasons(ids.generate(room()).unwrap_err()), [false, false, false, false, true, false, false, false]);
+}
+
+#[test]
 fn settings_that_do_not_fit_say_why() {
     let wrong = |index, bits| {
         let error = Generator::builder().lane(Lane { index, bits }).build().unwrap_err();
-        assert!(error.is_lane());
+        assert!(error.is_lane() && !error.is_seed());
         error.to_string()
     };
     assert_eq!(wrong(0, 13), "expected a lane of at most 12 bits, the width of the spin, found 13 bits");

@@ -58,3 +58,18 @@ pub(crate) const fn millis(limit: Duration, last_tick: u64) -> u64 {
     let ms = limit.as_millis();
     if ms > last_tick as u128 { last_tick } else { ms as u64 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generator::slew::tests::policy;
+
+    #[test]
+    fn one_reading_is_believed_up_to_the_least_limit_and_at_most_a_second() {
+        for (max_rollback, max_skew, most) in
+            [(10, 20, 10), (20, 10, 10), (0, 5_000, 0), (999, 5_000, 999), (3_600_000, 1_001, 1_000)]
+        {
+            assert_eq!(Policy { max_rollback, max_skew, ..policy() }.max_advance(), most, "{max_rollback} {max_skew}");
+        }
+    }
+}

@@ -155,6 +155,15 @@ mod tests {
     }
 
     #[test]
+    fn a_text_is_used_as_a_str() {
+        let (text, digits, others) = (HexText::new(0xAF), "00000000000000af", "00000000000000b0");
+        let forms: [&str; 2] = [text.as_ref(), text.borrow()];
+        assert_eq!(forms, [digits; 2]);
+        assert!(text == digits && text != others && text == *digits && text != *others);
+        assert_eq!(std::format!("{text:?}"), "\"00000000000000af\"");
+    }
+
+    #[test]
     fn sixteen_digits_are_read_and_written() {
         assert_eq!(HexText::new(0xAF), "00000000000000af");
         for (text, position) in [("0aF", 3), ("00000000000000af9", 16), ("", 0), ("0a 9", 2), ("0aé", 2)] {

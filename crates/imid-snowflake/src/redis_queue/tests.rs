@@ -117,6 +117,7 @@ fn a_worker_id_that_a_generator_has_when_the_queue_is_closed_is_counted_as_lost(
     assert_eq!((queue.status(), memory.texts()), (lost(1), vec!["6".to_owned()]));
     ids.close();
     assert_eq!(queue.status(), lost(0), "it is counted once");
+    assert_eq!(format!("{queue:?}"), format!("RedisQueue {{ status: {:?}, .. }}", queue.status()));
 }
 
 /// Until the pop, another process may have used the worker ID.
@@ -188,6 +189,18 @@ fn a_list_without_worker_ids_is_an_error_that_says_so() {
 }
 
 #[test]
+fn without_a_worker_id_the_error_says_that_redis_does_not_answer() {
+    let memory = Memory::new(&["5"]);
+    let queue = open(&memory);
+    let ids = queue.generator(SystemClock).unwrap();
+    memory.0.lock().unwrap().is_down = true;
+    eventually("a call has failed", || queue.status().last_error.as_deref() == Some("down"));
+    let error = queue.generator(SystemClock).unwrap_err();
+    assert!(error.is_list() && error.retry_after().is_some(), "{error:?}");
+    drop(ids);
+}
+
+#[test]
 fn a_worker_id_that_was_used_ahead_of_the_stores_time_is_not_pushed_before_it() {
     let memory = Memory::new(&["5"]);
     let queue = open(&memory);
@@ -210,15 +223,15 @@ fn a_worker_id_that_was_used_ahead_of_the_stores_time_is_not_pushed_before_it() 
 fn a_worker_id_that_no_generator_has_used_stays_and_one_that_is_twice_in_the_list_is_known() {
     let memory = Memory::new(&["5", "6", "6", "7"]);
     let queue = open(&memory);
-    let spare = queue.take(u64::MAX).unwrap();
+    let first = queue.take(u64::MAX).unwrap();
     eventually("the next one is popped", || queue.status().spare == 1);
-    queue.put(spare);
-    queue.put(spare);
+    queue.put(SpareNode { used_until_ms: 0, ..first });
+    queue.put(first);
     queue.put(SpareNode { node: 9, used_until_ms: 0 });
     assert_eq!((queue.status().spare, queue.status().in_use), (2, 0), "one was put back, once");
     let spare = queue.take(u64::MAX).unwrap();
     assert_eq!(spare.node, 6);
-    queue.take(u64::MAX).unwrap();
+    assert_eq!(queue.take(u64::MAX), Some(first), "it can have been used until its pop");
     let expected = "worker ID 6 was in the list while this process had it";
     // The next attempt pops the one after it, and clears the error.
     eventually("the second one is found", || {
