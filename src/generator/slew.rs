@@ -281,6 +281,8 @@ pub(super) mod tests {
     #[test]
     fn a_reading_past_the_rollback_is_refused_with_its_distance() {
         assert_eq!(read(IDLE, T - 1_001), Err(GenerateKind::Rollback { max: 1_000, found: 1_001 }));
+        let at_floor = Timeline { floor: T + 1, ..IDLE };
+        assert_eq!(read(at_floor, T - 1_001), Err(GenerateKind::Rollback { max: 1_000, found: 1_001 }));
         // A floor is the tick after a trusted ID, which counts as a reading.
         let floor = |ahead| read(Timeline { reached: T + ahead + 1, floor: T + ahead + 1, ..IDLE }, T);
         assert!(floor(1_000).is_ok());

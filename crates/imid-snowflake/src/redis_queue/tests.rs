@@ -15,8 +15,12 @@ struct Memory(Arc<Mutex<Store>>);
 struct Store {
     list: VecDeque<String>,
     is_down: bool,
+    /// It is down after the next pop.
+    goes_down: bool,
     lost_answers: u32,
     pushes: u32,
+    /// How often its time was asked for.
+    asked: u32,
     /// How long a pop takes to reach the store.
     pop_delay: Duration,
     popped_at_ms: u64,
@@ -53,6 +57,7 @@ impl List for Memory {
         thread::sleep(delay);
         self.call(|store| {
             store.popped_at_ms = SystemClock.now_ms().unwrap();
+            store.is_down = store.goes_down;
             store.list.pop_front()
         })
     }
@@ -65,8 +70,9 @@ impl List for Memory {
     }
 
     fn now_ms(&mut self) -> Result<u64, ListError> {
-        let is_down = self.0.lock().unwrap().is_down;
-        if is_down { Err(ListError::NotDone("down".into())) } else { Ok(SystemClock.now_ms().unwrap()) }
+        let mut store = self.0.lock().unwrap();
+        store.asked += 1;
+        if store.is_down { Err(ListError::NotDone("down".into())) } else { Ok(SystemClock.now_ms().unwrap()) }
     }
 }
 
@@ -189,7 +195,7 @@ fn a_list_without_worker_ids_is_an_error_that_says_so() {
 }
 
 #[test]
-fn without_a_worker_id_the_error_says_that_redis_does_not_answer() {
+fn without_a_worker_id_the_error_says_that_redis_does_not_answer_until_it_does() {
     let memory = Memory::new(&["5"]);
     let queue = open(&memory);
     let ids = queue.generator(SystemClock).unwrap();
@@ -197,7 +203,35 @@ fn without_a_worker_id_the_error_says_that_redis_does_not_answer() {
     eventually("a call has failed", || queue.status().last_error.as_deref() == Some("down"));
     let error = queue.generator(SystemClock).unwrap_err();
     assert!(error.is_list() && error.retry_after().is_some(), "{error:?}");
+    // Longer than the end of a closed queue may take. The wait doubles with each failure.
+    memory.0.lock().unwrap().asked = 0;
+    thread::sleep(Duration::from_millis(1_100));
+    assert!(memory.0.lock().unwrap().asked < 20);
+    memory.0.lock().unwrap().list.push_back("6".to_owned());
+    memory.0.lock().unwrap().is_down = false;
+    eventually("the other one is popped", || queue.status().spare == 1);
+    assert_eq!(queue.generator(SystemClock).unwrap().node(), 6);
     drop(ids);
+}
+
+#[test]
+fn a_queue_with_a_spare_worker_id_asks_for_nothing() {
+    let memory = Memory::new(&["5", "6"]);
+    let queue = open(&memory);
+    memory.0.lock().unwrap().asked = 0;
+    thread::sleep(Duration::from_millis(200));
+    assert!(memory.0.lock().unwrap().asked < 20);
+    drop(queue);
+}
+
+#[test]
+fn a_worker_id_that_was_popped_when_redis_went_down_is_counted_as_lost() {
+    let memory = Memory::new(&["5"]);
+    memory.0.lock().unwrap().goes_down = true;
+    let queue = RedisQueue::open(memory.clone(), Preset::TWITTER).unwrap();
+    eventually("it is popped", || memory.texts().is_empty());
+    assert!(!queue.close_within(Duration::from_secs(20)), "nobody can use it");
+    assert_eq!(queue.status().lost, 1);
 }
 
 #[test]
