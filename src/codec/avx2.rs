@@ -5,7 +5,8 @@
 //! [`encode::padded`](super::encode::padded) and [`decode::standard`](super::decode::standard).
 //!
 //! SSE2, which every x86-64 processor has, was measured too. It is hardly faster than the safe code, because it cannot
-//! shuffle bytes. Processors with SSSE3 but without AVX2 are old or small.
+//! shuffle bytes. Processors with SSSE3 but without AVX2 are old or small. AVX-512's VBMI would be faster, but most machines lack it, so
+//! ordinary CI could not test it.
 #![allow(unsafe_code, reason = "the instructions need a check of the processor, and load and store through pointers")]
 
 use core::arch::x86_64::{
