@@ -65,11 +65,12 @@ fn parse_args(report: &mut Report) -> Result<Cli, ExitCode> {
         // clap's advice to write `--` is right for no argument of this tool.
         error.remove(ContextKind::Suggested);
         if let Some(message) = wrong_value(&error) {
-            return report.end(Err(Stop::Usage(message)));
+            return report.end(Err(Stop::Usage(message)), stdout::cannot_write);
         }
         let printed = error.print();
         if !error.use_stderr() {
-            return report.end(printed.and_then(|()| io::stdout().flush()).map_err(Stop::from));
+            let printed = printed.and_then(|()| io::stdout().flush()).map_err(Stop::from);
+            return report.end(printed, stdout::cannot_write);
         }
         note_wrong_dashes(report);
         if error.kind() == ErrorKind::InvalidSubcommand {
@@ -169,7 +170,7 @@ fn main() -> ExitCode {
     let ran = cli.command.run(&mut out, &mut report);
     // Writes the output from before the error, and then the error.
     let flushed = out.flush().map_err(Stop::from);
-    report.end(ran.and(flushed))
+    report.end(ran.and(flushed), stdout::cannot_write)
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
 
-use crate::stdout;
 use crate::time::rfc3339;
 
 /// Why a command ends early.
@@ -116,8 +115,8 @@ impl Report {
         self.error(message);
     }
 
-    /// Reports how the run ended and returns its exit status.
-    pub(crate) fn end(&mut self, result: Result<(), Stop>) -> ExitCode {
+    /// Reports how the run ended and returns its exit status. `cannot_write` names the output.
+    pub(crate) fn end(&mut self, result: Result<(), Stop>, cannot_write: fn(&io::Error) -> String) -> ExitCode {
         match result {
             Ok(()) => {}
             Err(Stop::Error(message)) => self.error(message),
@@ -126,7 +125,7 @@ impl Report {
                 return ExitCode::from(USAGE);
             }
             Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
-            Err(Stop::Output(error)) => self.error(stdout::cannot_write(&error)),
+            Err(Stop::Output(error)) => self.error(cannot_write(&error)),
         }
         ExitCode::from(self.status)
     }
