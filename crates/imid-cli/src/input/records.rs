@@ -157,7 +157,7 @@ impl Records {
                     self.field = Some(self.at);
                 }
                 _ => {
-                    let ends_with_return = is_tsv && rest[..len].ends_with(b"\r");
+                    let ends_with_return = is_tsv && text[field..self.at].ends_with(b"\r");
                     self.has_carriage_returns |= self.header.is_none() && ends_with_return;
                     let is_of_line_end = ends_with_return && self.has_carriage_returns;
                     self.fields.push(field..self.at - usize::from(is_of_line_end));

@@ -268,6 +268,16 @@ fn the_tsv_of_a_spreadsheet_is_refused() {
     }
 }
 
+/// The `\r` is of the line end, and no escape.
+#[test]
+fn a_field_of_tsv_that_ends_with_a_backslash_is_an_error_with_each_line_end() {
+    for line_end in ["\n", "\r\n"] {
+        let table = format!("text\troom{line_end}a\tC:\\{line_end}b\tx{line_end}");
+        let run = imid("tag --in tsv --session-field room", table.as_str());
+        assert!(run.status == 1 && run.err.starts_with("error: line 2: "), "{table:?}: {}", run.err);
+    }
+}
+
 #[test]
 fn a_missing_value_is_not_the_name_of_a_session() {
     for (table, found) in [
