@@ -173,3 +173,23 @@ fn until_next_ms() -> Duration {
     let nanos = super::system::nanos_of_second().map_or(0, |nanos| nanos % 1_000_000);
     Duration::from_nanos(u64::from(1_000_000 - nanos))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn the_thread_sleeps_until_the_end_of_the_millisecond() {
+        let (started, half) = (Instant::now(), Duration::from_micros(500));
+        let mut is_short = false;
+        while !is_short {
+            let wait = until_next_ms();
+            assert!(!wait.is_zero() && wait <= 2 * half, "{wait:?}");
+            // In half of each millisecond it is less than half of one.
+            is_short = wait < half;
+            assert!(started.elapsed() < Duration::from_secs(10), "{wait:?}");
+        }
+    }
+}

@@ -250,3 +250,22 @@ impl Stripe {
         self.free.compare_exchange(free, first + run, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::clock::ManualClock;
+    use crate::generator::slew::tests::{T, policy};
+
+    /// A thread that was paused can take such stamps.
+    #[test]
+    fn a_stamp_that_was_taken_is_allowed_in_the_window_only() {
+        let core = Core::<1>::new(policy(), false, Some(0), 0, u64::MAX);
+        let clock = ManualClock::new(T);
+        let (.., Window { first, end }) = core.read(&clock).unwrap();
+        for (taken, is_allowed) in [(first - 1, false), (first, true), (end - 1, true), (end, false), (end + 1, false)]
+        {
+            assert_eq!(core.allows_now(taken, &clock), is_allowed, "{taken}, where {first} to {end} are free");
+        }
+    }
+}

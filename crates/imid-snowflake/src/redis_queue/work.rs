@@ -179,3 +179,21 @@ impl Stock {
         Job::Wait(used_until_ms.map_or(Duration::MAX, wait))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_id_is_pushed_in_the_millisecond_after_its_last_use() {
+        let mut stock = Stock::default();
+        let spare = |node, used_until_ms, is_used| (SpareNode { node, used_until_ms }, is_used);
+        // The second one was not used, so none is popped.
+        stock.spares.extend([spare(5, 100, true), spare(6, 0, false)]);
+        for (store_ms, wait_ms) in [(60, 41), (99, 2), (100, 1)] {
+            let wait = Duration::from_millis(wait_ms);
+            assert!(matches!(stock.next_job(store_ms), Job::Wait(found) if found == wait), "{store_ms}");
+        }
+        assert!(matches!(stock.next_job(101), Job::Push(SpareNode { node: 5, .. })));
+    }
+}
