@@ -1,9 +1,11 @@
 //! What holds while nothing is broken.
 
-use std::sync::Barrier;
+use std::collections::HashSet;
+use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use imid::clock::{Clock as _, ManualClock, SystemClock};
 use imid::{SessionTag, SessionType};
 use imid_lease::admin::{self, Recovery};
 use imid_lease::register::{DEFAULT_TIME_LIMIT, open_url_read_only};
@@ -233,4 +235,39 @@ pub(crate) fn a_space_is_recovered_once_nobody_renews_its_lanes(store: &Store) {
     assert!(last.timestamp_ms() < floor_ms);
     let lanes = admin::view(&mut register, &space).unwrap().lanes;
     assert!(lanes.iter().all(|lane| lane.record.clone().unwrap().unwrap().ceiling_ms == floor_ms));
+}
+
+/// A register that was emptied, or restored to before the first lease, does not know what was minted. Another space, which stands for it here,
+/// does not either, and the holder of the first one lives.
+pub(crate) fn only_a_space_that_is_created_as_the_first_one_repeats_ids(store: &Store) {
+    // Those of 20 ms: a generator can begin up to 16 ms after its floor.
+    const IDS: usize = 20 * 4096;
+    let (mut register, root) = (store.open(), fresh_key().replace('/', "-"));
+    let (horizon, max_skew) = (Duration::from_secs(1200), Duration::from_secs(300));
+    let recovery = Recovery::new(horizon, max_skew);
+    // It stands still, so that all mint in the same milliseconds.
+    let clock = Arc::new(ManualClock::new(SystemClock.now_ms().unwrap()));
+    let open = |space: &str| {
+        let options =
+            LaneOptions::new().space(space).lane_bits(0).horizon(horizon).max_skew(max_skew).clock(Arc::clone(&clock));
+        let ids = LeasedGenerator::open(store.open(), options).unwrap();
+        ids.wait_until_open(LONG).unwrap();
+        ids
+    };
+    let mint = |ids: &LeasedGenerator<Arc<ManualClock>>| -> HashSet<_> {
+        let room = SessionTag::new(SessionType::GROUP, "room-42");
+        (0..IDS).map(|_| ids.generate(room).unwrap()).collect()
+    };
+    let spaces = ["lost", "first", "created", "recovered"].map(|name| format!("{root}.{name}"));
+    let [lost, first, created, recovered] = &spaces;
+    for space in [lost, first, recovered] {
+        admin::create_first(&mut register, space, admin::LANES_LAYOUT, 0).unwrap();
+    }
+    admin::create(&mut register, created, admin::LANES_LAYOUT, 0, recovery).unwrap();
+    admin::recover(&mut register, recovered, recovery).unwrap();
+    let holder = open(lost);
+    let minted = mint(&holder);
+    let repeats = |space| mint(&open(space)).intersection(&minted).count();
+    assert!(repeats(first) > 0, "nothing repeats IDs here, so the others prove nothing");
+    assert_eq!((repeats(created), repeats(recovered)), (0, 0));
 }

@@ -36,6 +36,7 @@ const LAWS: &[(&str, Law)] = &laws![
     laws::keys_and_values_outside_the_contract_are_errors,
     laws::a_register_works_inside_an_async_runtime,
     laws::a_space_is_recovered_once_nobody_renews_its_lanes,
+    laws::only_a_space_that_is_created_as_the_first_one_repeats_ids,
 ];
 
 const LAWS_OF_SERVERS: &[(&str, Law)] = &laws![
