@@ -169,13 +169,15 @@ check_ids() {
 has_duplicates() { [[ $("$soak" check "$ids") != *" 0 duplicates"* ]]; }
 
 # The scheme of others, a lease that ends by the wall clock: holders that were paused go on in lanes that others have taken. Whether
-# the bursts of two holders of a lane meet depends on chance, so it pauses them again until they have met.
+# the bursts of two holders of a lane meet depends on chance, so it pauses them again until they have met. A busy machine takes long to
+# count, so the rounds have an end, and not the time.
 control() {
-  local n w pid end=$((SECONDS + 90)) holders
+  local n w pid round=0 holders
   start_workers "$folder/control" wall-clock
   until_true have_minted
   sleep 2
-  until has_duplicates || [ $SECONDS -ge $end ]; do
+  until has_duplicates || [ $round = 20 ]; do
+    round=$((round + 1))
     holders=()
     for n in 1 2 3; do
       for w in 1 2 3 4; do
