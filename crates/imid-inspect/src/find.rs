@@ -61,12 +61,14 @@ impl Finder {
                 if let Some(found) = self.first_of(text, &groups) {
                     return Some(found);
                 }
-                // No ID starts before the last three groups of these, and a view starts with a longer one.
-                searched = groups.skipped().max(searched);
+                // No ID starts in the first four groups, and a view starts with a longer one: before the dash of the fifth.
+                let passed = if groups.count > 4 { 4 } else { groups.count.saturating_sub(1) };
+                searched = searched.max(start + 5 * passed);
             }
             if has_dash(dash + 15)
                 && let Some(start) = dash.checked_sub(8).filter(|start| *start >= from)
-                && stands_alone(text, &(start..dash + 28))
+                && starts_alone(text, start)
+                && !text.get(dash + 28).is_some_and(u8::is_ascii_alphanumeric)
                 && let Some(read) = text.get(start..dash + 28).and_then(|view| self.read_view(view))
             {
                 return Some(Found { at: start..dash + 28, read });
@@ -93,7 +95,9 @@ impl Finder {
             let group = |index: usize| &text[groups.start + 5 * index..][..4];
             let words: u8 = (*first..first + 4).map(|index| likeness_to_a_word(group(index))).sum();
             let beside = [first.checked_sub(1), Some(first + 4).filter(|after| *after < groups.count)];
-            let cut = beside.into_iter().flatten().filter(|index| is_mixed(group(*index))).count();
+            let has = |index: usize, is_part: fn(&u8) -> bool| group(index).iter().any(is_part);
+            let is_mixed = |index: &usize| has(*index, u8::is_ascii_digit) && has(*index, u8::is_ascii_alphabetic);
+            let cut = beside.into_iter().flatten().filter(is_mixed).count();
             (words, cut, found.read.id.fit(self.now_ms))
         });
         best.map(|(_, found)| found)
@@ -191,11 +195,6 @@ impl Groups {
         let count = (0..9).take_while(is_group).count();
         Self { start, count, first: usize::from(!starts_alone(text, start)) }
     }
-
-    /// Returns where the search continues, if no ID starts in the first four groups: before the dash of the fifth one.
-    const fn skipped(&self) -> usize {
-        self.start + 5 * if self.count > 4 { 4 } else { self.count.saturating_sub(1) }
-    }
 }
 
 /// Returns whether a text has a letter, and a digit or something other than words: any four words of four letters look like an
@@ -254,21 +253,11 @@ pub(crate) fn is_hex(bytes: &[u8]) -> bool {
     bytes.iter().all(u8::is_ascii_hexdigit)
 }
 
-/// Returns whether no letter or digit is before or after a place.
-fn stands_alone(text: &[u8], at: &Range<usize>) -> bool {
-    !text.get(at.end).is_some_and(u8::is_ascii_alphanumeric) && starts_alone(text, at.start)
-}
-
 /// Returns whether no letter or digit is before a place, except those of an escape: `\n` and `\u003c` in JSON, `%20` in a URL.
 pub(crate) fn starts_alone(text: &[u8], start: usize) -> bool {
     // The longest escape has five letters and digits. What is before it starts with a sign.
     let len = text[..start].iter().rev().take(6).take_while(|byte| byte.is_ascii_alphanumeric()).count();
     len == 0 || escape_len(&text[..start - len], &text[start - len..]) == len
-}
-
-/// Returns whether a group has letters and digits.
-fn is_mixed(group: &[u8]) -> bool {
-    group.iter().any(u8::is_ascii_digit) && group.iter().any(u8::is_ascii_alphabetic)
 }
 
 /// Returns 2 for a word that occurs next to IDs in file names and other names, 1 for a number, and 0 for another group.

@@ -20,10 +20,9 @@ pub(crate) fn foreign(text: &str) -> Option<String> {
         return Some(match (uuid.get_variant(), uuid.get_version_num()) {
             _ if uuid.is_nil() => "the nil UUID".to_owned(),
             (Variant::RFC4122, 4) => "a UUID of version 4 (random)".to_owned(),
-            (Variant::RFC4122, version) => match time_of_uuid(uuid) {
-                Some(ms) => of_time("a UUID of version 7", ms),
-                None => format!("a UUID of version {version}"),
-            },
+            // The first 48 bits are Unix milliseconds.
+            (Variant::RFC4122, 7) => of_time("a UUID of version 7", (uuid.as_u128() >> 80) as u64),
+            (Variant::RFC4122, version) => format!("a UUID of version {version}"),
             _ => "a UUID of an unknown variant".to_owned(),
         });
     }
@@ -41,12 +40,6 @@ pub(crate) fn foreign(text: &str) -> Option<String> {
         }
         _ => None,
     }
-}
-
-/// Returns the Unix milliseconds of a UUID of version 7: its first 48 bits.
-pub(crate) fn time_of_uuid(uuid: Uuid) -> Option<u64> {
-    let has_time = uuid.get_variant() == Variant::RFC4122 && uuid.get_version_num() == 7;
-    has_time.then_some((uuid.as_u128() >> 80) as u64)
 }
 
 /// Returns what a text without an ID looks like and what would help, or `None` for a word that can be a mistyped ID.

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::bytes::Shown;
 use crate::error::ReadError;
-use crate::foreign::{foreign, time_of_uuid};
+use crate::foreign::foreign;
 use crate::scheme::{Id, Scheme};
 
 /// A form of an ID. Each form holds all of its bits.
@@ -127,10 +127,8 @@ impl Scheme {
     /// Says why a text is none of the scheme.
     #[cold]
     fn text_problem(self, text: &str) -> ReadError {
-        match self.read_part(text, 0, false) {
-            Err(error) => error,
-            Ok(_) => ReadError::new("not an ID: its time is not from 2005 to two years from now"),
-        }
+        let of_no_time = || ReadError::new("not an ID: its time is not from 2005 to two years from now");
+        self.read_part(text, 0, false).err().unwrap_or_else(of_no_time)
     }
 
     /// Reads an ID in the form that its shape suggests. Texts of the scheme come first.
@@ -149,7 +147,7 @@ impl Scheme {
         }
         let Some(foreign) = foreign(text) else { return self.text_problem(text) };
         // Only a UUID of version 7 could have been a view.
-        let view = Uuid::try_parse(text).ok().filter(|uuid| time_of_uuid(*uuid).is_some());
+        let view = Uuid::try_parse(text).ok().filter(|uuid| uuid.get_version_num() == 7);
         match view.and_then(|uuid| MessageId::from_uuid(uuid).err()).filter(|_| self.has_uuid()) {
             Some(problem) => ReadError::foreign(format!("{foreign}, not the view of an ID: {problem}")),
             None => ReadError::foreign(format!("{foreign}, not an ID")),

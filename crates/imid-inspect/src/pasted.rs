@@ -91,7 +91,9 @@ pub fn read_declared(scheme: Scheme, text: &str, form: Option<Form>, now_ms: u64
         Err(error) => error,
     };
     let unwrapped = scheme.recognized(&without_signs(text)).map(Read::lenient);
-    if let Some(read) = unwrapped.or_else(|| from_bytes(scheme, text)) {
+    // A list or hex digits show each byte. In base64 and beside an escape, any ten characters are bytes of some time.
+    let is_clear = |read: &Read| read.id.is_plausible(now_ms) || read.form != Form::Base64 && !text.contains('\\');
+    if let Some(read) = unwrapped.or_else(|| from_bytes(scheme, text).filter(is_clear)) {
         return Ok(read);
     }
     let instead = match Finder::new(Some(scheme), now_ms).next(text.as_bytes(), 0) {

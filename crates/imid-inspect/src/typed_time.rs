@@ -76,7 +76,9 @@ pub fn parse(text: &str, now_ms: u64) -> Result<TypedTime, String> {
         return time.map(TypedTime::At).ok_or_else(|| error("a time in 1970 or later"));
     }
     let (day, rest) = if let Some((date, rest)) = strip_shape(text, "0000-00-00") {
-        let day = day_of(date).ok_or_else(|| error("a date such as 2025-11-20, today or yesterday"))?;
+        let number = |from: usize, to: usize| date[from..to].parse().unwrap_or_default();
+        let day = days_of(number(0, 4), number(5, 7), number(8, 10));
+        let day = day.ok_or_else(|| error("a date such as 2025-11-20, today or yesterday"))?;
         (Some(Day::Number(day)), rest)
     } else {
         let named = |(days, name)| Some((Some(Day::BeforeToday(days)), text.strip_prefix(name)?));
@@ -156,12 +158,6 @@ fn clock(text: &str) -> Option<(Option<u64>, &str)> {
     }
     let total = ((hours * 60 + minutes) * 60 + seconds) * 1_000 + ms;
     (hours < 24 && minutes < 60 && seconds <= 60).then_some((Some(total).filter(|_| seconds < 60), rest))
-}
-
-/// Returns the number of a day since 1970-01-01, if there is such a day.
-fn day_of(date: &str) -> Option<i64> {
-    let number = |from: usize, to: usize| date[from..to].parse::<u64>().ok();
-    days_of(number(0, 4)?, number(5, 7)?, number(8, 10)?)
 }
 
 /// Splits a text after a shape.
