@@ -55,7 +55,7 @@ impl Scan {
             // PostgreSQL's `\x` is a part of the form. Other escapes are not.
             let start = match text[..first].strip_suffix('\\') {
                 Some(before) if is_prefixed(&text[before.len()..from]) => before.len(),
-                Some(_) => first + escape_len(text[..first].as_bytes(), text[first..from].as_bytes()),
+                Some(_) => first + escape_len(&text.as_bytes()[..first], &text.as_bytes()[first..from]),
                 None => first,
             };
             let word = &text[start..from];
