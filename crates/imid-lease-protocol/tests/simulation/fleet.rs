@@ -320,7 +320,7 @@ fn a_lane_costs_four_writes_per_horizon() {
     assert!((16 * 39..=16 * 41).contains(&cost.writes), "{cost:?}");
 }
 
-/// Prints the table of docs/EVIDENCE.md, and checks the same law.
+/// Prints the times of docs/LEASES.md, and checks the same law.
 #[test]
 fn a_table_of_fleets() {
     let most: usize = std::env::var("IMID_LEASE_FLEET").map_or(16, |text| text.parse().expect("a number"));
