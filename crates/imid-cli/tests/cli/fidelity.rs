@@ -54,10 +54,13 @@ fn sixty_thousand_mutated_lines_lose_no_byte() {
         input.extend(line);
     }
     input.truncate(input.len() - 1);
-    for start in ["", "\u{feff}"] {
-        let tagged = tag("tag --session-field s --keep-going", &[start.as_bytes(), &input].concat());
+    // A mark at the start is not a part of the first line.
+    let few = input.split_inclusive(|byte| *byte == b'\n').take(100).map(<[u8]>::len).sum();
+    for (start, input) in [("", &input[..]), ("\u{feff}", &input[..few])] {
+        let tagged = tag("tag --session-field s --keep-going", &[start.as_bytes(), input].concat());
         let bad = reported(&tagged.err);
-        assert!((1_000..40_000).contains(&bad.len()), "{} bad lines", bad.len());
+        let lines = input.split(|byte| *byte == b'\n').count();
+        assert!((lines / 60..lines * 2 / 3).contains(&bad.len()), "{} bad lines of {lines}", bad.len());
         let mut bad = bad.into_iter().peekable();
         let mut written = tagged.out.split_inclusive(|byte| *byte == b'\n');
         for (index, line) in input.split_inclusive(|byte| *byte == b'\n').enumerate() {

@@ -209,21 +209,30 @@ fn an_id_with_other_dashes_is_found_and_its_first_line_is_printed() {
     let id = id(0, SessionType::GROUP, "a");
     let view = id.parse::<MessageId>().unwrap().to_uuid().to_string();
     for dash in DASHES {
+        // Each way to write the ID, with its line number and its first line.
+        let (mut input, mut places) = ("none\n".to_owned(), Vec::new());
         for text in [&id, &view] {
             let text = text.replace('-', dash);
             // The last one has only one of these dashes.
             for written in [text.clone(), text.to_lowercase().replace("\\u002d", dash), text.replacen(dash, "-", 2)] {
-                let input = format!("none\nx {written} y\nz abcd-\nend\n");
-                let lines = input.split('\n').nth(1).unwrap();
-                for args in ["grep -n".to_owned(), format!("grep -n --id {id}")] {
-                    assert_eq!(imid(&args, input.as_str()).out, format!("2:{lines}\n"), "{args} {written:?}");
-                }
-                assert_eq!(imid("grep -on", input.as_str()).ok(), format!("2:{id}\n"), "{written:?}");
-                let json: Value = serde_json::from_str(&imid("grep --json", input.as_str()).ok()).unwrap();
-                assert_eq!((&json["line"], &json["at"], &json["id"]), (&json!(2), &json!(2), &json!(id)));
-                assert_eq!(imid("grep -c", input.as_str()).ok(), "1\n", "{written:?}");
+                let first = format!("x {written}").split('\n').next().unwrap().to_owned();
+                places.push((input.lines().count() + 1, if written.contains('\n') { first } else { first + " y" }));
+                input.extend(["x ", &written, " y\nz abcd-\nend\n"]);
             }
         }
+        let lines = places.iter().map(|(number, line)| format!("{number}:{line}\n")).collect::<Vec<_>>().concat();
+        for args in ["grep -n".to_owned(), format!("grep -n --id {id}")] {
+            assert_eq!(imid(&args, input.as_str()).out, lines, "{args} {dash:?}");
+        }
+        let ids = places.iter().map(|(number, _)| format!("{number}:{id}\n")).collect::<Vec<_>>().concat();
+        assert_eq!(imid("grep -on", input.as_str()).ok(), ids, "{dash:?}");
+        let json = imid("grep --json", input.as_str()).ok();
+        assert_eq!(json.lines().count(), places.len(), "{dash:?}");
+        for (json, (number, _)) in json.lines().zip(&places) {
+            let json: Value = serde_json::from_str(json).unwrap();
+            assert_eq!((&json["line"], &json["at"], &json["id"]), (&json!(number), &json!(2), &json!(id)), "{dash:?}");
+        }
+        assert_eq!(imid("grep -c", input.as_str()).ok(), format!("{}\n", places.len()), "{dash:?}");
     }
     // The end of the input is no dash.
     assert_eq!(imid("grep -c", "x abcd-\nefgh-\n").out, "0\n");

@@ -2,6 +2,8 @@
 
 mod bounds;
 mod check;
+#[cfg(unix)]
+mod console;
 mod dialect;
 mod doctor;
 mod documents;
@@ -28,8 +30,6 @@ mod shell;
 mod signals;
 mod stats;
 mod tag;
-#[cfg(unix)]
-mod terminal;
 mod zones;
 
 use std::fmt::Display;
