@@ -12,7 +12,7 @@ trap 'rm -rf "$texts"' EXIT
 printf '#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec "%s" "$@"\n' "$(command -v rustdoc)" >"$texts/rustdoc"
 chmod +x "$texts/rustdoc"
 RUSTDOC=$texts/rustdoc RUSTDOCFLAGS="--cap-lints allow -Zunstable-options --output-format json" \
-  cargo doc --quiet --lib --examples --no-deps --all-features
+  cargo doc --quiet --workspace --lib --examples --no-deps --all-features
 
 failed=0
 for library in "${libraries[@]}"; do

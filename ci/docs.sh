@@ -11,7 +11,7 @@ python=${CARGO_TARGET_DIR:-target}/plot-venv/bin/python
 export RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -D warnings"
 
 # With the examples, cargo chooses the features of crates as ci/clippy.sh does, so they are not compiled again.
-doc=(cargo doc --lib --examples --no-deps --all-features)
+doc=(cargo doc --workspace --lib --examples --no-deps --all-features)
 "${doc[@]}" --document-private-items
 
 # docs.rs has a nightly compiler, which shows the feature that an item needs. RUSTC_BOOTSTRAP allows that to rustdoc here. If cargo

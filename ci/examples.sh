@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}"
 
 # With the features of ci/leases.sh, so that nothing is compiled again.
-cargo build --all-features --examples
+cargo build --workspace --all-features --examples
 shopt -s nullglob
 for example in examples/*.rs; do
   name=$(basename "$example" .rs)

@@ -20,10 +20,10 @@ for manifest in Cargo.toml crates/*/Cargo.toml; do
   done
 done
 
-# Without `--package`, so that most crates are those of ci/tests.sh.
+# With the workspace, so that most crates are those of ci/leases.sh.
 mapfile -t stores < <(bash ci/services.sh list)
 for provider in $(printf '%s\n' tls tls-ring tls-aws-lc-rs | bash ci/turn.sh "features of TLS" 3); do
   echo "imid-lease: $provider, with each store"
   printf -v features 'imid-lease/%s,' "$provider" "${stores[@]}"
-  cargo test --quiet --features "$features" --test providers
+  cargo test --quiet --workspace --features "$features" --test providers
 done

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
 if [ "${1:-}" != inside ]; then
   [[ ${1:-15} =~ ^[1-9][0-9]*$ ]] || { echo "holder.sh: expected seconds, found $1" >&2; exit 2; }
-  cargo build --quiet --all-features --example soak
+  cargo build --quiet --workspace --all-features --example soak
   bash ci/services.sh install python || { echo "not checked: holder: no Python with venv"; exit; }
   "$target/holder/bin/python" -c 'import pg8000, pymysql, redis' 2>/dev/null ||
     { python3 -m venv "$target/holder" && "$target/holder/bin/pip" --quiet install pg8000==1.31.5 PyMySQL==1.2.4 redis==8.1.0; }

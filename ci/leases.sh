@@ -11,15 +11,15 @@ mapfile -t stores < <(bash ci/services.sh list)
 
 # Everything is compiled before the servers start, so that they do not run during the compilation. A soak sleeps most of the time, so
 # it needs no release build.
-cargo=(cargo test --all-features)
+cargo=(cargo test --workspace --all-features)
 export IMID_SOAK_PROFILE=dev
 servers=(--test worker_ids_stores --test redis_queue --test leaf_stores --test register_fork --test fork
   --test worker_ids_connections)
 # ci/tests.sh has the default features, without which these are not compiled.
 features=(--test async_calls --test auto_traits --test providers --test segment
   --test line --test worker_ids --test worker_ids_fork)
-"${cargo[@]}" --test registers "${servers[@]}" "${features[@]}" --lib --example soak --no-run
-cargo build --all-features --example soak
+"${cargo[@]}" --test registers "${servers[@]}" "${features[@]}" --test events --test foreign_code --test metrics --lib --example soak --no-run
+cargo build --workspace --all-features --example soak
 cargo build --release --package imid-cli --features postgres,tls-ring
 bash ci/services.sh install "${stores[@]}" || true
 
@@ -28,7 +28,7 @@ trap 'rm -rf "$folder"' EXIT
 log=$folder/log
 "${cargo[@]}" "${features[@]}" --example soak
 # Metrics and events.
-RUSTC_WORKSPACE_WRAPPER=$PWD/ci/clippy_driver.sh cargo test --package imid-lease-telemetry
+"${cargo[@]}" --test events --test foreign_code --test metrics
 "${cargo[@]}" --lib register
 bash ci/services.sh run "${stores[@]}" -- "${cargo[@]}" --test registers 2>&1 | tee "$log"
 bash ci/services.sh run "${stores[@]}" -- "${cargo[@]}" "${servers[@]}"

@@ -8,5 +8,4 @@ cd "$(dirname "$0")/.."
 # No more models at once than processors, because each has a time limit.
 export RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" CARGO_TARGET_DIR=target/loom RUST_TEST_THREADS
 RUST_TEST_THREADS=$(nproc)
-cargo test --package imid --release --test loom --test loom_fork -- --show-output
-cargo test --package imid-snowflake --release --test loom -- --show-output
+cargo test --manifest-path tests/loom/Cargo.toml --locked --release -- --show-output

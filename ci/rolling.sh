@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ "${1:-}" != inside ]; then
   [[ ${1:-2} =~ ^[1-9][0-9]*$ ]] || { echo "rolling.sh: expected how often, found $1" >&2; exit 2; }
-  cargo build --quiet --all-features --example soak
+  cargo build --quiet --workspace --all-features --example soak
   cargo build --quiet --release --package imid-cli --features postgres,tls-ring
   bash ci/services.sh run postgres -- bash ci/rolling.sh inside "${1:-2}"
   exit

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 if [ "${1:-}" != inside ]; then
   [ $# = 0 ] || { echo "demo.sh: expected no arguments, found $*" >&2; exit 2; }
   echo "compiling the hosts and imid"
-  cargo build --quiet --all-features --example soak
+  cargo build --quiet --workspace --all-features --example soak
   cargo build --quiet --release --package imid-cli --features postgres,tls-ring
   bash ci/services.sh run postgres -- bash deploy/demo.sh inside
   exit

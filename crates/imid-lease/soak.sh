@@ -17,7 +17,7 @@ store=${1:?expected a STORE} seconds=${2:?expected SECONDS}
 profile=${IMID_SOAK_PROFILE:-release}
 target=${CARGO_TARGET_DIR:-target}
 # All features, as in ci/leases.sh, so that its crates serve here too.
-cargo build --quiet --all-features --profile "$profile" --example soak
+cargo build --quiet --workspace --all-features --profile "$profile" --example soak
 # The features are those of all checks, so that the tool of a check that runs meanwhile is not replaced.
 cargo build --quiet --release --package imid-cli --features postgres,tls-ring
 soak=$target/${profile/#dev/debug}/examples/soak

@@ -224,7 +224,7 @@ impl Clock for SlowlyRefreshed {
 /// checked the old ceiling before, and then takes the stamp at it.
 ///
 /// Only threads that run at the same time can meet there, so the test goes on until enough of them have. A machine without a
-/// second free core ends it earlier. The models of `tests/loom.rs` need no luck.
+/// second free core ends it earlier. The models of `tests/loom` need no luck.
 #[test]
 fn stamps_between_an_old_ceiling_and_a_new_floor_are_left_to_others() {
     const ROUNDS: u64 = 20_000;

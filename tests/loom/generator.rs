@@ -1,11 +1,11 @@
 //! The generator under all interleavings of two and three threads, up to a bound on preemptions of one or two per model, and
 //! under the orders of memory that its orderings allow. Run by `ci/loom.sh`.
 //!
-//! A fork is in `tests/loom_fork.rs`.
+//! A fork is in `fork.rs`.
 #![cfg(loom)]
 
-#[path = "support/models.rs"]
 mod models;
+#[path = "../support/mod.rs"]
 mod support;
 
 use core::time::Duration;

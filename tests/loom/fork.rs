@@ -3,8 +3,8 @@
 //! In a file of its own, because the mark belongs to the process: models that run beside it would see the fork, too.
 #![cfg(loom)]
 
-#[path = "support/models.rs"]
 mod models;
+#[path = "../support/mod.rs"]
 mod support;
 
 use std::sync::Arc as Plain;

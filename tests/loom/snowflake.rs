@@ -6,7 +6,7 @@
 //! `raise_ceiling_ms` releases and `advance` acquires: the comments there are the argument.
 #![cfg(loom)]
 
-#[path = "../../../tests/support/time.rs"]
+#[path = "../support/time.rs"]
 mod time;
 
 use imid::clock::ManualClock;
