@@ -541,6 +541,18 @@ fn a_user_defined_preset_stays_within_its_layout() {
 }
 
 #[test]
+fn a_user_defined_preset_waits_for_49_days_at_most() {
+    let clock = ManualClock::new(START);
+    let ids = generator(Preset::new(Layout::TWITTER).wait_when_behind(Duration::MAX, 1), &clock);
+    ids.generate().unwrap();
+    let longest = u64::from(u32::MAX);
+    for (behind, wait) in [(longest, Some(ms(longest))), (longest + 1, None)] {
+        clock.set(START - behind);
+        assert_eq!(ids.generate().unwrap_err().retry_after(), wait);
+    }
+}
+
+#[test]
 fn a_node_is_used_again_only_after_the_whole_tick_of_its_last_id() {
     let clock = ManualClock::new(START + 50);
     let queue: NodeQueue = [100].into_iter().collect();

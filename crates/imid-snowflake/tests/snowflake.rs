@@ -73,6 +73,7 @@ fn each_form_converts_back_to_the_same_id() {
             assert_eq!((Vec::from(id), String::from(id.to_hex())), (id.to_bytes().to_vec(), format!("{bits:016x}")));
             assert_eq!(layout.parse(&id.to_string()), Ok(id));
             let hex = format!("{bits:016x}");
+            assert_eq!(hex.len(), Snowflake::HEX_LEN);
             assert_eq!(
                 (id.to_hex().as_str(), format!("{id:x}"), format!("{id:#x}")),
                 (&*hex, hex.clone(), format!("0x{hex}"))
