@@ -55,8 +55,8 @@ run imid src/clock --lib --test=tick_clock --test=errors --test=fault_broken_clo
 run imid src/fork --lib --test=forks --test=tick_clock
 run imid src/after.rs --lib --test=after
 run imid src/wait.rs --lib
-run imid-snowflake $snowflake --features=redis-queue --lib --test=generator --test=bounds --test=snowflake --test=known_answers --test=errors \
-  --test=fork
+run imid-snowflake $snowflake --features=redis-queue --lib --test=generator --test=bounds --test=snowflake --test=known_answers \
+  --test=errors --test=fork
 run imid-lease-protocol $protocol --lib --test=simulation
 run imid-lease $lease --lib
 
