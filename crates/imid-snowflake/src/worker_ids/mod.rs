@@ -226,9 +226,10 @@ impl<C> fmt::Debug for WorkerIds<C> {
 
 /// A generator with a worker ID from [`WorkerIds`], which takes another one when it needs it.
 ///
-/// The methods are those of an [`Generator`]. An async task that is refused sleeps for
-/// [`retry_after`](GenerateError::retry_after) and calls again. Dropping it without a [`close`](Self::close) keeps its
-/// worker ID from being used again before the ceiling.
+/// The methods are those of a [`Generator`]. An async task that is refused sleeps for
+/// [`retry_after`](GenerateError::retry_after) and calls again. At a ceiling ([`is_ceiling`](GenerateError::is_ceiling)), where the
+/// original has no such time, it sleeps for 100 ms: the thread of the lease was woken, and raises the ceiling. Dropping the generator
+/// without a [`close`](Self::close) keeps its worker ID from being used again before the ceiling.
 #[derive(Debug)]
 pub struct LeasedSnowflakes<C = SystemClock> {
     generator: Generator<BelievedClock<Arc<C>>, WorkerIds<C>>,
