@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Each package compiles with the oldest version of Rust that its Cargo.toml allows. Some features of imid need a newer one:
 # CONTRIBUTING.md has the table. On a machine without that version, Debian 12's Rust 1.85 compiles imid, with what is
-# stable since then switched on by name: it finds anything else that is newer. It is unpacked into target/msrv (400 MB).
+# stable since then switched on by name: it finds anything else that is newer. It is unpacked into target/msrv (400 MB), and
+# compiles one of three parts a day (ci/turn.sh).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -42,11 +43,16 @@ if has "$core"; then
   cargo "+$core" check --locked --features redis-queue,serde --package imid-snowflake
   cargo "+$core" check --locked --features arbitrary-1,juggleim,redis-1,schemars-1,serde,utoipa-6 --package imid
 elif older; then
-  compiles_older --package imid --no-default-features
-  compiles_older --package imid-snowflake --features redis-queue,serde
-  # The crates of redis-1 need a newer version.
-  compiles_older --package imid --features arbitrary-1,juggleim,schemars-1,serde,utoipa-6
-  echo "not checked: msrv: this machine has no Rust $core; Rust 1.85 compiled imid without AVX2 and redis-1"
+  turn=$(printf '%s\n' imid imid-snowflake features | bash ci/turn.sh "msrv with Rust 1.85" 3)
+  for part in $turn; do
+    case $part in
+      imid) compiles_older --package imid --no-default-features ;;
+      imid-snowflake) compiles_older --package imid-snowflake --features redis-queue,serde ;;
+      # The crates of redis-1 need a newer version.
+      features) compiles_older --package imid --features arbitrary-1,juggleim,schemars-1,serde,utoipa-6 ;;
+    esac
+  done
+  echo "not checked: msrv: this machine has no Rust $core; Rust 1.85 compiled" $turn "without AVX2 and redis-1"
 else
   echo "not checked: msrv: this machine has no Rust $core for imid"
 fi
