@@ -242,7 +242,7 @@ pub(crate) fn a_space_is_recovered_once_nobody_renews_its_lanes(store: &Store) {
 pub(crate) fn only_a_space_that_is_created_as_the_first_one_repeats_ids(store: &Store) {
     // Those of 3 ms. The generators begin in the same millisecond.
     const IDS: usize = 3 * 4096;
-    let (mut register, root) = (store.open(), fresh_key().replace('/', "-"));
+    let (mut register, name) = (store.open(), fresh_key().replace('/', "-"));
     let (horizon, max_skew) = (Duration::from_secs(1200), Duration::from_secs(300));
     let recovery = Recovery::new(horizon, max_skew);
     // It is ahead by less than the largest error, and stands still, so that all mint in the same milliseconds.
@@ -258,7 +258,7 @@ pub(crate) fn only_a_space_that_is_created_as_the_first_one_repeats_ids(store: &
         let room = SessionTag::new(SessionType::GROUP, "room-42");
         (0..IDS).map(|_| ids.generate(room).unwrap()).collect()
     };
-    let spaces = ["lost", "first", "created", "recovered"].map(|name| format!("{root}.{name}"));
+    let spaces = ["lost", "first", "created", "recovered"].map(|space| format!("{name}.{space}"));
     let [lost, first, created, recovered] = &spaces;
     for space in [lost, first, recovered] {
         admin::create_first(&mut register, space, admin::LANES_LAYOUT, 0).unwrap();
