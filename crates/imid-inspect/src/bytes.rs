@@ -5,7 +5,6 @@ use base64::prelude::BASE64_STANDARD;
 use imid::MessageId;
 use uuid::Uuid;
 
-use crate::find::is_hex;
 use crate::form::Form;
 use crate::scheme::{Id, Scheme};
 
@@ -167,4 +166,13 @@ fn unescape(text: &str) -> Option<Vec<u8>> {
         rest = rest.get(len..)?;
     }
     (rest.is_empty() && text.contains('\\')).then_some(bytes)
+}
+
+/// Returns the length of `0x` (as in C and SQL) or `\x` (as PostgreSQL prints bytes), or 0.
+pub(crate) fn hex_prefix_len(text: &str) -> usize {
+    if ["0x", "0X", "\\x", "\\X"].iter().any(|prefix| text.starts_with(prefix)) { 2 } else { 0 }
+}
+
+pub(crate) fn is_hex(bytes: &[u8]) -> bool {
+    bytes.iter().all(u8::is_ascii_hexdigit)
 }

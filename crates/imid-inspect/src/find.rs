@@ -6,6 +6,7 @@ use imid::MessageId;
 use memchr::memchr;
 use uuid::Uuid;
 
+use crate::bytes::is_hex;
 use crate::form::{Form, Read};
 use crate::identify::{Rank, identify_text};
 use crate::scheme::{Id, Scheme};
@@ -247,10 +248,6 @@ fn is_percent(text: &[u8]) -> bool {
         [b'%', high, low, ..] => !is_hex(&[*high, *low]),
         _ => text.starts_with(b"%"),
     }
-}
-
-pub(crate) fn is_hex(bytes: &[u8]) -> bool {
-    bytes.iter().all(u8::is_ascii_hexdigit)
 }
 
 /// Returns whether no letter or digit is before a place, except those of an escape: `\n` and `\u003c` in JSON, `%20` in a URL.

@@ -2,9 +2,7 @@
 
 use uuid::{Uuid, Variant};
 
-use crate::bytes::Shown;
-use crate::find::is_hex;
-use crate::form::hex_prefix_len;
+use crate::bytes::{Shown, hex_prefix_len, is_hex};
 use crate::time::{LAST_MS, PLAUSIBLE_FROM_MS, rfc3339};
 
 /// Crockford's base32, which ULIDs use.

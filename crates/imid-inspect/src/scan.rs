@@ -2,11 +2,11 @@
 
 use core::ops::Range;
 
-use crate::bytes::Shown;
+use crate::bytes::{Shown, hex_prefix_len, is_hex};
 use crate::cut::Broken;
-use crate::find::{Finder, Found, escape_len, is_hex, is_one_case};
-use crate::form::{Form, Read, hex_prefix_len};
-use crate::pasted::{SHORTEST, identify};
+use crate::find::{Finder, Found, escape_len, is_one_case};
+use crate::form::{Form, Read};
+use crate::recognize::{SHORTEST, identify};
 use crate::scheme::STANDARD;
 
 /// What is in a longer text.
