@@ -8,13 +8,13 @@ use crate::report::quote;
 use crate::time::{now_ms, rfc3339};
 
 /// Returns the error for a text.
-pub(crate) fn not_read(text: &str, error: ReadError) -> String {
+pub(crate) fn not_read(text: &str, error: &ReadError) -> String {
     format!("{} is {error}", quote(text.trim()))
 }
 
 /// Reads an ID in any of its forms.
 pub(crate) fn read_id(scheme: Scheme, text: &str) -> Result<Id, String> {
-    scheme.read(text, None).map(|read| read.id).map_err(|error| not_read(text, error))
+    scheme.read(text, None).map(|read| read.id).map_err(|error| not_read(text, &error))
 }
 
 /// Reads an ID of this scheme that a person gives. If it is of no form of the scheme, the error says which other scheme has such
@@ -39,7 +39,7 @@ fn of_time(name: &str, unix_ms: u64) -> String {
 
 /// Returns the error for a text, with its hint.
 pub(crate) fn describe(scheme: Scheme, text: &str, not_pasted: NotPasted) -> String {
-    let problem = not_read(text, not_pasted.error);
+    let problem = not_read(text, &not_pasted.error);
     let scan = match not_pasted.instead {
         Pasted::One(readings) => return format!("{problem}; {}", of_others(text, &readings)),
         Pasted::Text(scan) => scan,

@@ -103,11 +103,10 @@ impl Shown {
 
     /// Returns the ID of these bytes, or of the UUID view that they are.
     pub(crate) fn id(&self, scheme: Scheme) -> Option<Id> {
-        let bytes = self.bytes.as_slice();
-        if let Ok(view) = bytes.try_into() {
+        if let Ok(view) = self.bytes.as_slice().try_into() {
             return scheme.view(Uuid::from_bytes(view)).ok();
         }
-        let key = bytes.try_into().ok().filter(|_| scheme.is_text())?;
+        let key = self.bytes.as_slice().try_into().ok().filter(|_| scheme.is_text())?;
         Some(scheme.with_sort_key(MessageId::from_bytes(key)))
     }
 }

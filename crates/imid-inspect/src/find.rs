@@ -142,20 +142,21 @@ impl Finder {
     }
 
     fn read_text(self, text: &[u8]) -> Option<Read> {
-        let text = str::from_utf8(text).ok().filter(|text| is_one_case(text.as_bytes()))?;
+        let text = str::from_utf8(text).ok()?;
         if let Some(scheme) = self.scheme {
-            return scheme.read_text(text);
+            return scheme.read_text(text).filter(|_| is_one_case(text.as_bytes()));
         }
         // Most IDs are standard ones of the last years. Read as RongCloud's, each digit is greater by 2 at least, so the time is
         // 2^38 ms later at least: after now, where the standard reading is the better one.
-        let standard = text.parse::<MessageId>().ok().map(Id::from);
-        let is_clear = |id: &Id| id.timestamp_ms() + (1 << 38) > self.now_ms.saturating_add(DAY_MS);
-        let id = standard.filter(|id| is_clear(id) && id.fit(self.now_ms).rank == Rank::InUse).or_else(|| {
-            let ids = identify_text(&text.to_ascii_uppercase(), self.now_ms);
-            ids.into_iter().find(|id| id.session().is_some() && id.is_likely(self.now_ms))
-        })?;
-        let has_lower = text.bytes().any(|byte| byte.is_ascii_lowercase());
-        let form = if has_lower { Form::LenientText } else { Form::Text };
+        let is_after_now = |id: &Id| id.timestamp_ms() + (1 << 38) > self.now_ms.saturating_add(DAY_MS);
+        let is_clear = |id: &Id| is_after_now(id) && id.fit(self.now_ms).rank == Rank::InUse;
+        if let Some(id) = text.parse::<MessageId>().ok().map(Id::from).filter(is_clear) {
+            return looks_like_an_id(text).then_some(Read { id, form: Form::Text });
+        }
+        let upper = Some(text.to_ascii_uppercase()).filter(|_| is_one_case(text.as_bytes()))?;
+        let ids = identify_text(&upper, self.now_ms);
+        let id = ids.into_iter().find(|id| id.session().is_some() && id.is_likely(self.now_ms))?;
+        let form = if upper == text { Form::Text } else { Form::LenientText };
         looks_like_an_id(text).then_some(Read { id, form })
     }
 
