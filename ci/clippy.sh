@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The compiler and clippy have no warning for any target of any package. The lints are in each Cargo.toml. The tests with servers,
-# the chat, the recipes and the fuzz targets are compiled with clippy where they run: stores.sh, chat.sh, examples.sh and fuzz.sh.
+# the chat, the recipes, the models and the fuzz targets are compiled with clippy where they run: stores.sh, chat.sh, examples.sh, loom.sh and
+# fuzz.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # All packages use one target folder, because they share many dependencies.

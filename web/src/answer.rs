@@ -282,7 +282,7 @@ fn risk(question: &str) -> String {
     let (hosts, busiest) = (hosts as u32, if busiest > 0.0 { vec![busiest] } else { vec![] });
     let sessions = match Sessions::new(rooms.floor(), zipf, &busiest, rate) {
         Ok(sessions) => sessions,
-        Err(problem) => return quoted(problem),
+        Err(problem) => return quoted(&problem),
     };
     let forecast = Forecast::new(hosts, sessions);
     let mut out = String::new();

@@ -50,9 +50,20 @@ impl PartFile {
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         let target = Self { path: path.to_owned(), part, file: BufReader::new(file), equal: 0 };
-        // Another run can have finished the part before it was locked here. Then this is the file of that run.
-        // The run that wrote it may have moved it before it was locked.
-        if is_free(path) { Ok(target) } else { Err(is_taken(path)) }
+        // Another run can have finished the part before it was locked here, or deleted it, because it was empty.
+        if !is_free(path) {
+            return Err(is_taken(path));
+        }
+        if target.is_moved() {
+            return Err(Stop::Error(format!("{} was deleted at this moment; run this again", target.name())));
+        }
+        Ok(target)
+    }
+
+    /// Returns whether the part has another name now, or none. Nobody moves it while it is locked.
+    fn is_moved(&self) -> bool {
+        let file = self.file.get_ref().try_clone().and_then(Handle::from_file);
+        file.is_ok_and(|file| Handle::from_path(&self.part).map_or(true, |part| part != file))
     }
 
     /// Returns the name of the part for messages.
@@ -108,17 +119,18 @@ impl PartFile {
 /// A run that wrote nothing leaves no part.
 impl Drop for PartFile {
     fn drop(&mut self) {
-        if self.file.get_ref().metadata().is_ok_and(|metadata| metadata.len() == 0) {
+        if self.file.get_ref().metadata().is_ok_and(|metadata| metadata.len() == 0) && !self.is_moved() {
             let _ = fs::remove_file(&self.part);
         }
     }
 }
 
-/// Gives a file another name. A file that has this name already is not replaced, even if it comes at the same moment.
+/// Gives a file another name. A file that has this name already is not replaced, even if it comes at the same moment, but for file systems
+/// that cannot give a file a second name.
 fn move_to_free_name(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
-        Ok(()) => fs::remove_file(from),
-        // Some file systems cannot give a file a second name.
+        // The file is whole under its name, even if the other one stays.
+        Ok(()) => Ok(fs::remove_file(from).unwrap_or_default()),
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists && is_free(to) => fs::rename(from, to),
         Err(error) => Err(error),
     }
@@ -215,6 +227,33 @@ mod tests {
             });
             assert_eq!(fs::read(&path).unwrap().len(), round % 2 * 5, "round {round}");
             assert!(is_free(&folder.path().join(format!("{round}.part"))), "round {round}");
+        }
+    }
+
+    #[test]
+    fn a_run_that_resumes_while_another_one_ends_without_a_line_writes_a_file_with_a_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let barrier = std::sync::Barrier::new(2);
+        for round in 0..200 {
+            let path = folder.path().join(round.to_string());
+            let first = PartFile::open(&path, false, None).ok().unwrap();
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    barrier.wait();
+                    drop(first);
+                });
+                barrier.wait();
+                let mut part = loop {
+                    match PartFile::open(&path, true, None) {
+                        Ok(part) => break part,
+                        Err(Stop::Error(_)) => {}
+                        Err(Stop::Usage(_) | Stop::Output(_)) => panic!("it writes no output yet"),
+                    }
+                };
+                part.write_all(b"line\n").unwrap();
+                assert!(part.finish().is_ok(), "round {round}");
+            });
+            assert_eq!(fs::read(&path).unwrap(), b"line\n", "round {round}");
         }
     }
 }

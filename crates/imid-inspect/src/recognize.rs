@@ -153,7 +153,7 @@ impl Scheme {
             Self::Dialect(dialect) => {
                 let id = text.parse().ok().and_then(|value| DialectId::from_u128(value, dialect.layout()).ok());
                 let end = MessageId::MAX.to_u128();
-                let too_large = || format!("not an ID: expected a number from 0 to {end}, found {text}");
+                let too_large = || format!("not an ID: expected a number from 0 to {end}");
                 id.map(|id| Id::Message { dialect, id }).ok_or_else(|| ReadError::new(too_large()))
             }
             Self::Snowflake(layout) => {
@@ -185,8 +185,8 @@ impl Id {
             (Form::Int, Self::Message { id, .. }) => id.to_u128().to_string(),
             (Form::Int, Self::Snowflake(id)) => id.to_i64().to_string(),
             (Form::Uuid, Self::Message { id, .. }) => MessageId::try_from(*id).ok()?.to_uuid().to_string(),
-            (Form::LenientText, _) => self.to_string().replace('-', ""),
-            (Form::Uuid | Form::Base64 | Form::Bytes, _) => return None,
+            (Form::LenientText, Self::Message { .. }) => self.to_string().replace('-', ""),
+            (Form::LenientText | Form::Uuid | Form::Base64 | Form::Bytes, _) => return None,
         })
     }
 }

@@ -43,8 +43,8 @@
 //! # Guarantees
 //!
 //! **Unique**: the grants of one lane do not overlap, as long as the register keeps what it has acknowledged and answers a read with the
-//! latest write, and the driver does what each [`Action`](engine::Action) says and mints only under a grant. Replies may be late, lost or
-//! never come, and clocks may be wrong.
+//! latest write, and the driver does what each [`Action`](engine::Action) says, mints only under a grant, and draws random bits that no
+//! other call has had, in any process. Replies may be late, lost or never come, and clocks may be wrong.
 //!
 //! **Repeatable**: the same calls with the same times and random bits have the same results.
 //!

@@ -114,6 +114,7 @@ impl Handle {
     /// Makes the thread check immediately whether its minter needs a higher ceiling.
     pub(crate) fn wake(&self) {
         if !self.is_forked() {
+            // ORDERING: with `take_wake`: the thread that takes it sees what was written before.
             self.shared.is_woken.store(true, Ordering::Release);
             self.shared.wakes.announce();
         }
@@ -168,6 +169,7 @@ impl Side {
 
     /// Returns whether the handle has woken the thread since the last call or sleep.
     pub(crate) fn take_wake(&self) -> bool {
+        // ORDERING: with `wake`.
         self.0.is_woken.swap(false, Ordering::Acquire)
     }
 

@@ -303,7 +303,8 @@ where
         let panicked = |_| Err(RegisterError::new("the call has panicked"));
         let make = |register: &mut R| catch(|| make(register)).unwrap_or_else(panicked);
         let result = catch(|| telemetry::call(&mut self.register, name, key, make)).unwrap_or_else(panicked);
-        self.gives_up |= result.is_err() && self.side.is_closing();
+        // A refusal is an answer.
+        self.gives_up |= self.side.is_closing() && result.as_ref().is_err_and(|error| !error.is_permanent());
         result
     }
 

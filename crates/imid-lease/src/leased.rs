@@ -425,8 +425,8 @@ where
         self.lease.changes().wait_async(|| self.lease.ended()).await
     }
 
-    /// Releases the lane, as [`close_within`](Self::close_within) does, and waits for the call that is under way and for the release.
-    /// Each takes at most the call time limit, 2 s by default, or up to five of them if it has to connect.
+    /// Releases the lane, as [`close_within`](Self::close_within) does, and waits for the calls that are under way and for the release,
+    /// usually one each. A call takes at most the call time limit, 2 s by default, or up to five of them if it has to connect.
     pub fn close(&self) {
         self.close_within(Duration::MAX);
     }

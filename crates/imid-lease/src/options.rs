@@ -131,7 +131,8 @@ impl<C, const STRIPES: usize> LaneOptions<C, STRIPES> {
     /// characters `A-Z`, `a-z`, `0-9`, `-`, `_`, `.` and `:`.
     ///
     /// A process that starts can take a lane of the same name immediately, without waiting for the horizon, so a name that stays the same
-    /// across restarts helps after a crash. Two live processes with one name do no harm: the first may have to change its lane once.
+    /// across restarts helps after a crash. If two live processes share it, one of them can lose its lane at each start of the other, and
+    /// no ID is duplicated.
     pub fn holder(mut self, name: impl Into<String>) -> Self {
         self.settings.holder = Some(name.into());
         self

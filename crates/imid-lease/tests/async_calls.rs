@@ -303,7 +303,8 @@ fn wakers_that_poll_at_once_or_panic_or_are_slow_end_no_lease() {
     let register = FaultyRegister::new();
     register.set_down(true);
     let ids = Arc::new(LeasedGenerator::open(register.clone(), options).unwrap());
-    let (minted, is_minted) = mpsc::channel();
+    // Each ID waits until it is taken, so the sixth one comes after the lane was freed.
+    let (minted, is_minted) = mpsc::sync_channel(0);
     let effects: [fn(); 3] = [|| (), || panic!("on purpose"), || thread::sleep(50 * MS)];
     for effect in effects {
         let (ids, minted) = (Arc::clone(&ids), minted.clone());

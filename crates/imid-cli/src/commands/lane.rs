@@ -224,6 +224,9 @@ impl SpaceArgs {
     }
 
     fn open_or_create(&self, open: fn(&str, Duration) -> Opened) -> Result<Box<dyn Register>, Stop> {
+        if self.register.is_empty() {
+            return Err(Stop::Usage("expected --register URL or the variable IMID_REGISTER, found neither".into()));
+        }
         open(&self.register, DEFAULT_TIME_LIMIT).map_err(|error| {
             let install = format!(", which this tool was installed without; {INSTALL}");
             let message = chain(&error).replace(" of imid-lease, which was not compiled in", &install);

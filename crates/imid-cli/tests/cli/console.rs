@@ -109,7 +109,7 @@ fn a_person_who_waits_sees_what_is_done() {
                         break;
                     }
                 }
-                assert!(screen.text.contains(" lines, "), "{:?}", screen.text);
+                assert!(screen.text.contains(" lines, 2025-11-20 12:00"), "{:?}", screen.text);
                 drop(input);
                 child.wait().unwrap();
             });

@@ -230,7 +230,7 @@ fn the_register_can_be_named_where_other_users_do_not_see_it() {
     let help = String::from_utf8(help.unwrap().stdout).unwrap();
     assert!(help.contains("[env: IMID_REGISTER]") && !help.contains("secret"), "{help}");
     let missing = imid_args(&["lane", "list"], "").error(2);
-    assert!(missing.starts_with("--register: expected a URL that begins with "), "{missing}");
+    assert_eq!(missing, "expected --register URL or the variable IMID_REGISTER, found neither");
 }
 
 #[test]

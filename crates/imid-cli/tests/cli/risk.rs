@@ -42,12 +42,12 @@ fn arguments_that_do_not_fit_together_are_errors() {
     for (args, expected) in [
         (
             "--rate 5 --busiest 6 --rooms 9",
-            "--busiest: expected busy sessions with at most the messages of all sessions",
+            "--busiest: expected at most 5 messages per second, found 6 in the busiest rooms",
         ),
-        ("--rate 5 --busiest 1,1", "--busiest: expected at most as many busy sessions as there are sessions"),
+        ("--rate 5 --busiest 1,1", "--busiest: expected at most 1 rooms, found 2 busy ones"),
         (
             "--rate 5 --busiest 1 --rooms 3",
-            "--busiest: expected rates that leave no other session busier than the listed ones",
+            "--busiest: expected at most 3 messages per second with no room busier, found 5",
         ),
         ("--rate 1e13", "--rate: expected a number of messages per second from 1e-9 to 1e12, found \"1e13\""),
     ] {

@@ -20,20 +20,20 @@ impl Sessions {
     /// # Errors
     /// No traffic has such rates: there are more busy sessions than sessions, they have more messages than there are, or the other
     /// sessions would have to be busier than they are.
-    pub fn new(count: f64, zipf: f64, busiest: &[f64], rate: f64) -> Result<Self, &'static str> {
+    pub fn new(count: f64, zipf: f64, busiest: &[f64], rate: f64) -> Result<Self, String> {
         let ranks = busiest.len() as f64;
         let listed: f64 = busiest.iter().sum();
         if ranks > count {
-            return Err("expected at most as many busy sessions as there are sessions");
+            return Err(format!("expected at most {count} rooms, found {ranks} busy ones"));
         }
         // The sum of rates that a person has typed need not be exact.
         if listed > rate * (1.0 + 1e-9) {
-            return Err("expected busy sessions with at most the messages of all sessions");
+            return Err(format!("expected at most {rate} messages per second, found {listed} in the busiest rooms"));
         }
         let limit = busiest.iter().copied().fold(f64::INFINITY, f64::min);
         let most = listed + if count > ranks { (count - ranks) * limit } else { 0.0 };
         if most < rate * (1.0 - 1e-9) {
-            return Err("expected rates that leave no other session busier than the listed ones");
+            return Err(format!("expected at most {most} messages per second with no room busier, found {rate}"));
         }
         // With `full` sessions at the limit, the one of rank k after them has `share(full) * k^-zipf`.
         let share = |full: f64| {
@@ -148,9 +148,10 @@ mod tests {
     #[test]
     fn rates_that_do_not_fit_are_errors() {
         let error = |count, busiest: &[f64], rate| Sessions::new(count, 1.0, busiest, rate).unwrap_err();
-        assert_eq!(error(1.0, &[1.0, 2.0], 3.0), "expected at most as many busy sessions as there are sessions");
-        assert_eq!(error(9.0, &[4.0, 2.0], 5.0), "expected busy sessions with at most the messages of all sessions");
-        let expected = "expected rates that leave no other session busier than the listed ones";
+        assert_eq!(error(1.0, &[1.0, 2.0], 3.0), "expected at most 1 rooms, found 2 busy ones");
+        let expected = "expected at most 5 messages per second, found 6 in the busiest rooms";
+        assert_eq!(error(9.0, &[4.0, 2.0], 5.0), expected);
+        let expected = "expected at most 12 messages per second with no room busier, found 15";
         assert_eq!(error(3.0, &[4.0], 15.0), expected);
     }
 }

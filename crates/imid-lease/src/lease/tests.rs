@@ -96,7 +96,7 @@ impl Register for ScriptedRegister {
         }
         assert!(!self.1.time_panics.load(Ordering::Relaxed), "on purpose");
         if self.1.time_fails.load(Ordering::Relaxed) {
-            return Err(RegisterError::new("no time"));
+            return Err(self.refused()(RegisterError::new("no time")));
         }
         let has_time = self.1.store_ahead_ms.load(Ordering::Relaxed) != i64::MIN;
         Ok(has_time.then(|| scripted_ms(&self.1.store_ahead_ms)))
@@ -487,6 +487,18 @@ fn a_close_during_a_call_for_the_time_that_fails_makes_no_other_call() {
     let done = scripted.done();
     assert_eq!(done.iter().rev().take(2).collect::<Vec<_>>(), ["seal", "time"]);
     assert_eq!((scripted.status().phase, scripted.state().view.is_given_back), (Phase::Stopped, false));
+}
+
+#[test]
+fn a_close_during_a_call_that_the_store_refuses_gives_the_lane_back() {
+    let mut scripted = Scripted::new(&MemoryRegister::new(), 0, "a");
+    scripted.work();
+    let handle = Arc::clone(&scripted.handle);
+    *lock(&scripted.script.in_time) = Some(Box::new(move || handle.end()));
+    scripted.script.time_fails.store(true, Ordering::Relaxed);
+    scripted.script.is_permanent.store(true, Ordering::Relaxed);
+    scripted.run_until(20_000);
+    assert_eq!((scripted.status().phase, scripted.state().view.is_given_back), (Phase::Stopped, true));
 }
 
 #[test]

@@ -288,7 +288,7 @@ impl<S: Server> Drop for Remote<S> {
             let entered = runtime.enter();
             drop(connection);
             drop(entered);
-            // A host name may still be looked up by a thread of the runtime.
+            // A password, a file of TLS or the address of a host may still be waited for by a thread of the runtime.
             runtime.shutdown_background();
         }
     }

@@ -156,11 +156,13 @@ fn open(url: &str, time_limit: Duration, is_read_only: bool) -> Result<Box<dyn R
 
 fn open_file(url: &str, time_limit: Duration, is_read_only: bool) -> Result<Box<dyn Register>, RegisterError> {
     let path = url.strip_prefix("file:").unwrap_or_default();
-    match is_read_only {
-        _ if path.is_empty() => Err(RegisterError::new("expected a path after file:").of_url()),
-        true => Ok(Box::new(FileRegister::read_only(path)?)),
-        false => Ok(Box::new(FileRegister::shared(path)?.time_limit(time_limit))),
+    if path.is_empty() {
+        return Err(RegisterError::new("expected a path after file:").of_url());
     }
+    if is_read_only {
+        return Ok(Box::new(FileRegister::read_only(path)?));
+    }
+    Ok(Box::new(FileRegister::shared(path)?.time_limit(time_limit)))
 }
 
 /// The text is not repeated, because it may contain a password.

@@ -30,7 +30,14 @@ impl<T: Send + 'static> Worker<T> {
         {
             return Ok(made);
         }
-        let (made, _) = job.get_or_insert_with(|| spawn_blocking(move || (catch(work), Instant::now()))).await?;
+        let begun = match &mut *job {
+            Some(begun) => begun,
+            // It panics if the system has no thread left.
+            none => {
+                none.insert(catch(|| spawn_blocking(move || (catch(work), Instant::now()))).map_err(io::Error::other)?)
+            }
+        };
+        let (made, _) = begun.await?;
         *job = None;
         made.map_err(|_| io::Error::other(format!("{what} has panicked")))
     }
@@ -116,14 +123,16 @@ mod tests {
             })
         };
         in_runtime(async || {
+            // Dropped with this future, so that a failure ends the work that the runtime waits for.
+            let sender = release;
             for _ in 0..3 {
                 assert!(timeout(SHORT, attempt()).await.is_err());
                 assert!(worker.is_late());
             }
-            release.send(()).unwrap();
+            sender.send(()).unwrap();
             assert_eq!(attempt().await.unwrap(), 0);
             assert!(!worker.is_late());
-            release.send(()).unwrap();
+            sender.send(()).unwrap();
             assert_eq!((attempt().await.unwrap(), BEGUN.load(Ordering::SeqCst)), (1, 2));
         });
     }
