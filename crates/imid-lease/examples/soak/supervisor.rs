@@ -80,7 +80,7 @@ pub(crate) fn run(store: &str, seconds: &str, scheme: &str) -> io::Result<ExitCo
         workers: Vec::new(),
         random: Random(seed),
         counts: HashMap::new(),
-        to_come: Fault::all(store == "file"),
+        to_come: faults(store, scheme),
         failed_workers: 0,
         broken_copies: 0,
         next_name: 0,
@@ -103,7 +103,7 @@ pub(crate) fn run(store: &str, seconds: &str, scheme: &str) -> io::Result<ExitCo
         }
     }
     // A busy machine gets more time, until each fault was injected.
-    let latest_end = end + Duration::from_secs(2 * seconds);
+    let latest_end = end + Duration::from_secs(300);
     while Instant::now() < end || (!soak.to_come.is_empty() && Instant::now() < latest_end) {
         soak.wait(300)?;
         let fault = soak.next_fault();
@@ -193,6 +193,9 @@ impl Soak {
         }
         if is_broken {
             *self.counts.entry(fault).or_default() += 1;
+        }
+        // A fork is counted later, by a process that has a lane.
+        if self.count(fault) > 0 {
             self.to_come.retain(|other| *other != fault);
         }
         Ok(())
@@ -372,18 +375,20 @@ impl Soak {
         }
     }
 
+    /// Returns how often there was a fault.
+    fn count(&self, fault: Fault) -> u64 {
+        match fault {
+            Fault::Fork => Event::Forked.counted(&self.folder.join("ids")),
+            _ => self.counts.get(&fault).copied().unwrap_or_default(),
+        }
+    }
+
     fn report(&self) -> io::Result<ExitCode> {
         let ids = self.folder.join("ids");
         let found = check(&ids)?;
-        let count = |fault: Fault| match fault {
-            Fault::Fork => Event::Forked.counted(&ids),
-            _ => self.counts.get(&fault).copied().unwrap_or_default(),
-        };
-        let mut all = Fault::all(self.is_file());
-        // A rival's child would mint what its parent mints. Its duplicates are to come from its lease.
-        all.retain(|&fault| fault != Fault::Fork || self.scheme == "lease");
-        let kinds: Vec<_> = all.iter().map(|&fault| format!("{} {fault}", count(fault))).collect();
-        let faults: u64 = all.iter().map(|&fault| count(fault)).sum();
+        let all = faults(&self.store, &self.scheme);
+        let kinds: Vec<_> = all.iter().map(|&fault| format!("{} {fault}", self.count(fault))).collect();
+        let faults: u64 = all.iter().map(|&fault| self.count(fault)).sum();
         let exhausted = Event::NoLane.counted(&ids);
         // The leases of other systems do not end.
         let ended = Event::Ended.counted(&ids);
@@ -392,7 +397,7 @@ impl Soak {
             (ended, "leases ENDED"),
             (self.broken_copies, "copies BROKEN"),
             (u64::from(exhausted == 0), "time without exhausted lanes"),
-            (all.iter().filter(|&&fault| count(fault) == 0).count() as u64, "faults MISSING"),
+            (all.iter().filter(|&&fault| self.count(fault) == 0).count() as u64, "faults MISSING"),
         ];
         let failures: Vec<_> =
             failures.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!(", {count} {what}")).collect();
@@ -412,6 +417,13 @@ impl Soak {
         let is_good = !found.has_faults() && found.ids > 0 && failures.is_empty();
         Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
+}
+
+/// Returns the faults of a run. A rival's child would mint what its parent mints. Its duplicates are to come from its lease.
+fn faults(store: &str, scheme: &str) -> Vec<Fault> {
+    let mut all = Fault::all(store == "file");
+    all.retain(|&fault| fault != Fault::Fork || scheme == "lease");
+    all
 }
 
 fn signal(worker: &Worker, signal: Signal) {
