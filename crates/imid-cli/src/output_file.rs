@@ -129,8 +129,11 @@ impl Drop for PartFile {
 /// that cannot give a file a second name.
 fn move_to_free_name(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
-        // The file is whole under its name, even if the other one stays.
-        Ok(()) => Ok(fs::remove_file(from).unwrap_or_default()),
+        Ok(()) => {
+            // The file is whole under its name, even if the other one stays.
+            let _ = fs::remove_file(from);
+            Ok(())
+        }
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists && is_free(to) => fs::rename(from, to),
         Err(error) => Err(error),
     }
