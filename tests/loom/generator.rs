@@ -410,7 +410,8 @@ fn a_close_returns_an_end_past_what_minting_threads_get() {
         let ids = Arc::new(narrow().clock(clock(T)).build().unwrap());
         ids.generate(session(0)).unwrap();
         let single = |ids: Arc<Generator<TestClock>>| move || ids.generate(session(0));
-        let run = |ids: Arc<Generator<TestClock>>| move || ids.batch(session(0), 2).map(|run| run.last().unwrap());
+        let run =
+            |ids: Arc<Generator<TestClock>>| move || ids.batch(session(0), 2).map(|mut run| run.next_back().unwrap());
         let threads = [thread::spawn(single(Arc::clone(&ids))), thread::spawn(run(Arc::clone(&ids)))];
         let end = ids.close().unwrap();
         for thread in threads {
